@@ -1,0 +1,154 @@
+"""Which sentences of a context speak about the question: a linear model over plain features."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from memgene.agents.extractive.dates import Grain, Resolved
+from memgene.agents.extractive.lines import Line
+from memgene.agents.extractive.question import Asked, same_person
+from memgene.agents.extractive.sentences import Sentence
+from memgene.agents.extractive.weights import EVIDENCE
+from memgene.agents.extractive.words import WordClass, stem
+
+# Days a period lasts after its first, and how far outside it a line still counts as near.
+_LASTS = {Grain.DAY: 0, Grain.WEEKEND: 1, Grain.WEEK: 6, Grain.MONTH: 30, Grain.SEASON: 91}
+_NEAR = {Grain.DAY: 7, Grain.WEEKEND: 10, Grain.WEEK: 14, Grain.MONTH: 45, Grain.SEASON: 120}
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A sentence with its line, its features, and how far it speaks about the question."""
+
+    line: Line
+    sentence: Sentence
+    features: Mapping[str, float]
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """What is known of a question and a context before any sentence is looked at.
+
+    `rare` is the inverse document frequency of each stem over the lines of the context,
+    `log(1 + (N - n + ½)/(n + ½))`; `persons` are the stems of the speakers' names; `about` the
+    question's stems with their rarity, without the names of speakers; `mass` its sum.
+    """
+
+    asked: Asked
+    lines: Sequence[Line]
+    rare: Mapping[str, float]
+    persons: frozenset[str]
+    about: Mapping[str, float]
+    mass: float
+
+    def cover(self, content: frozenset[str]) -> float:
+        """Share of the question's rarity found in these stems, in [0, 1]."""
+        return sum(weight for s, weight in self.about.items() if s in content) / self.mass
+
+
+def set_scene(asked: Asked, lines: Sequence[Line]) -> Scene:
+    """Count stems over the lines and weigh the question's words by their rarity."""
+    counts: dict[str, int] = {}
+    for line in lines:
+        for s in line.content:
+            counts[s] = counts.get(s, 0) + 1
+    total = len(lines)
+    by_count = [math.log(1.0 + (total - n + 0.5) / (n + 0.5)) for n in range(total + 1)]
+    rare = {s: by_count[n] for s, n in counts.items()}
+    persons = frozenset(stem(p.lower()) for x in lines if x.speaker for p in x.speaker.split())
+    about = {s: rare.get(s, by_count[0]) for s in asked.stems if s not in persons}
+    return Scene(asked, lines, rare, persons, about, sum(about.values()) or 1.0)
+
+
+def find_evidence(scene: Scene) -> list[Evidence]:
+    """All sentences, the most telling first; ties in the order of the context."""
+    asked, lines = scene.asked, scene.lines
+    named = [x.speaker is not None and same_person(x.speaker, asked.words) for x in lines]
+    covers = [[scene.cover(x.content) for x in line.sentences] for line in lines]
+    days = _by_day(scene)
+    found: list[Evidence] = []
+    for line, is_named, cover in zip(lines, named, covers, strict=True):
+        shared = {
+            "line": scene.cover(line.content),
+            "rank": 1.0 / (1 + line.rank),
+            "named": float(is_named),
+            "other": float(any(named) and not is_named),
+            "dated": _closeness(asked.days, line.day),
+            "day": days[line.day][0] - 1.0 / (1 + line.rank),
+            "day-cover": scene.cover(days[line.day][1]),
+            "echo": max(
+                (
+                    max(c, default=0.0)
+                    for x, c in zip(lines, covers, strict=True)
+                    if x.day == line.day and x.speaker != line.speaker
+                ),
+                default=0.0,
+            ),
+        }
+        for i, sentence in enumerate(line.sentences):
+            features = {
+                **shared,
+                "sentence": cover[i],
+                "previous": cover[i - 1] if i else 0.0,
+                "next": cover[i + 1] if i + 1 < len(cover) else 0.0,
+                "opening": float(i == 0),
+                **_own_features(scene, sentence, is_named),
+            }
+            score = sum(EVIDENCE.get(name, 0.0) * value for name, value in features.items())
+            found.append(Evidence(line, sentence, features, score))
+    found.sort(key=lambda e: -e.score)
+    return found
+
+
+def _by_day(scene: Scene) -> dict[date | None, tuple[float, frozenset[str]]]:
+    """Per day: Σ 1/(1 + rank) of its lines, and the stems of all of them."""
+    days: dict[date | None, tuple[float, frozenset[str]]] = {}
+    for line in scene.lines:
+        weight, content = days.get(line.day, (0.0, frozenset()))
+        days[line.day] = (weight + 1.0 / (1 + line.rank), content | line.content)
+    return days
+
+
+def _closeness(days: Sequence[Resolved], day: date | None) -> float:
+    """1 where a line was said in a period the question names, falling to 0 within weeks."""
+    if day is None:
+        return 0.0
+    best = 0.0
+    for found in days:
+        after = (day - found.day).days
+        outside = max(-after, after - _LASTS.get(found.grain, 365), 0)
+        best = max(best, 1.0 - outside / _NEAR.get(found.grain, 400))
+    return best
+
+
+def _own_features(scene: Scene, sentence: Sentence, named: bool) -> dict[str, float]:
+    """What the sentence alone shows: its form, and which kinds of answers it could hold."""
+    asked = scene.asked
+    content = sentence.content
+    fresh = {
+        c
+        for c, s in zip(sentence.classes, sentence.stems, strict=True)
+        if s not in scene.about and s not in scene.persons
+    }
+    kind = asked.kind
+    return {
+        "asks": float(sentence.asks),
+        "aside": float(sentence.aside),
+        "short": float(len(sentence.words) < 5),
+        "length": math.log(len(sentence.words)),
+        "pairs": sum(p in asked.pairs for p in sentence.pairs) / (len(asked.pairs) or 1),
+        "tail": float(asked.tail in content),
+        "focus": float(asked.focus in content),
+        "me": float(named and "i" in sentence.words),
+        "you": float("you" in sentence.words or "your" in sentence.words),
+        "new": min(sum(s not in scene.about and s not in scene.persons for s in content), 6) / 6.0,
+        f"{kind}:number": float(WordClass.NUMBER in fresh),
+        f"{kind}:name": float(WordClass.NAME in fresh),
+        f"{kind}:quote": float("quote" in sentence.breaks),
+        f"{kind}:reason": float(WordClass.SUBORDINATOR in fresh or WordClass.TO in fresh),
+        f"{kind}:comma": float("comma" in sentence.breaks or WordClass.CONJUNCTION in fresh),
+    }

@@ -1,0 +1,97 @@
+"""What an agent was shown, as lines: who said what on which day, in the memory's own order."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import date
+from functools import lru_cache
+
+from memgene.agents.extractive.dates import read_date
+from memgene.agents.extractive.sentences import Sentence, sentences
+from memgene.core import Context, Hit
+
+_BULLET = re.compile(r"^\s*(?:[-*•]|\d{1,3}[.)])\s+")
+_HEAD = re.compile(r"^\[(?P<head>[^\]]{4,40})\]:?\s*|^\((?P<round>[^)]{4,40})\):?\s*")
+_LABEL = re.compile(
+    r"^(?:(?:session )?date|time|when|on)\s*:?\s*(?P<label>.{6,40})$", re.IGNORECASE
+)
+_SPEAKER = re.compile(r"^(?P<speaker>[^\W\d_][\w.'’-]*(?: [^\W\d_][\w.'’-]*){0,2})\s*:\s+(?=\S)")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One unit of a context. `rank` counts from 0; `day` is when it was said, if
+    known; `id` is the hit's, if it came as one.
+    """
+
+    text: str
+    speaker: str | None
+    day: date | None
+    rank: int
+    id: str = ""
+
+    @property
+    def sentences(self) -> tuple[Sentence, ...]:
+        """Its sentences, analysed."""
+        return sentences(self.text)
+
+    @property
+    def content(self) -> frozenset[str]:
+        """Stems of its content words."""
+        return _content(self.text)
+
+
+@lru_cache(maxsize=1 << 13)
+def _content(text: str) -> frozenset[str]:
+    return frozenset().union(*(s.content for s in sentences(text)))
+
+
+@lru_cache(maxsize=1 << 13)
+def _parse(raw: str) -> tuple[str, str | None, date | None]:
+    """Cut `[date] speaker: words` into words, speaker and date; parts may be absent."""
+    text = _BULLET.sub("", raw).strip()
+    day = None
+    head = _HEAD.match(text)
+    if head:
+        day = read_date(head["head"] or head["round"])
+        if day is not None:
+            text = text[head.end() :]
+    speaker = None
+    said = _SPEAKER.match(text)
+    if said:
+        speaker, text = said["speaker"], text[said.end() :]
+    return text, speaker, day
+
+
+def _header_date(raw: str) -> date | None:
+    """The date of a line that holds a date and nothing else; it dates the lines that follow."""
+    bare = raw.strip(" #*=-[]():\t")
+    label = _LABEL.match(bare)
+    words = label["label"] if label else bare
+    return read_date(words) if len(words) <= 40 and len(words.split()) <= 8 else None
+
+
+def _from_hit(hit: Hit, rank: int) -> Line:
+    text, speaker, day = _parse(hit.rendered or hit.text)
+    if hit.event_time is not None:
+        day = hit.event_time.date()
+    return Line(text, speaker or hit.speaker, day, rank, hit.id)
+
+
+def read_lines(context: Context) -> list[Line]:
+    """The lines of a context: its shown hits in rank order, or else the lines of its text."""
+    if context.hits and context.shown:
+        return [_from_hit(hit, rank) for rank, hit in enumerate(context.hits[: context.shown])]
+    lines: list[Line] = []
+    day: date | None = None
+    for raw in context.text.splitlines():
+        if not raw.strip():
+            continue
+        text, speaker, own = _parse(raw)
+        header = _header_date(raw) if own is None or not text else own
+        if not text or (header is not None and speaker is None and own is None):
+            day = header
+            continue
+        lines.append(Line(text, speaker, own or day, len(lines)))
+    return lines

@@ -1,0 +1,103 @@
+"""The public face: `Memory`, `evaluate`, `evolve` and what they return. Re-exported by memgene.
+
+Names are resolved when first used: opening a memory must not load the evaluation.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from memgene.api.evaluating import evaluate
+    from memgene.api.evolving import EvolutionRun, evolve
+    from memgene.api.genome import GenomeDescription, describe_genome, verify_genome
+    from memgene.api.harnesses import HarnessEntry, list_harnesses
+    from memgene.api.health import Health, doctor
+    from memgene.api.levers import LeverEntry, list_levers
+    from memgene.api.memory import Memory
+    from memgene.api.reembedding import reembed
+    from memgene.api.results import (
+        Added,
+        AddReceipt,
+        FeedbackReceipt,
+        History,
+        MemoryPage,
+        MemoryRecord,
+        SearchHit,
+        SearchResult,
+        Stats,
+        Verification,
+    )
+    from memgene.api.tasks import check_task, describe_task, list_tasks, open_task
+
+_HOMES = {
+    "AddReceipt": "results",
+    "Added": "results",
+    "EvolutionRun": "evolving",
+    "FeedbackReceipt": "results",
+    "GenomeDescription": "genome",
+    "HarnessEntry": "harnesses",
+    "Health": "health",
+    "History": "results",
+    "LeverEntry": "levers",
+    "Memory": "memory",
+    "MemoryPage": "results",
+    "MemoryRecord": "results",
+    "SearchHit": "results",
+    "SearchResult": "results",
+    "Stats": "results",
+    "Verification": "results",
+    "check_task": "tasks",
+    "describe_genome": "genome",
+    "describe_task": "tasks",
+    "doctor": "health",
+    "evaluate": "evaluating",
+    "evolve": "evolving",
+    "list_harnesses": "harnesses",
+    "list_levers": "levers",
+    "list_tasks": "tasks",
+    "open_task": "tasks",
+    "reembed": "reembedding",
+    "verify_genome": "genome",
+}
+
+__all__ = [
+    "AddReceipt",
+    "Added",
+    "EvolutionRun",
+    "FeedbackReceipt",
+    "GenomeDescription",
+    "HarnessEntry",
+    "Health",
+    "History",
+    "LeverEntry",
+    "Memory",
+    "MemoryPage",
+    "MemoryRecord",
+    "SearchHit",
+    "SearchResult",
+    "Stats",
+    "Verification",
+    "check_task",
+    "describe_genome",
+    "describe_task",
+    "doctor",
+    "evaluate",
+    "evolve",
+    "list_harnesses",
+    "list_levers",
+    "list_tasks",
+    "open_task",
+    "reembed",
+    "verify_genome",
+]
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{home}"), name)
+    globals()[name] = value
+    return value

@@ -1,0 +1,120 @@
+"""`evolve()`: a better memory for a task, with an honest number from held-out questions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from memgene.core import Budget
+from memgene.evolution.evolve import run_evolution
+from memgene.evolution.progress import ProgressCallback
+from memgene.evolution.result import EvolveResult
+from memgene.evolution.settings import EvolveSettings
+from memgene.harness.registry import STATIC
+from memgene.reports import write_report
+from memgene.reports.numbers import interval, points, signed
+from memgene.retrieval.config import RetrievalConfig
+from memgene.settings import load_settings
+from memgene.tasks import load_task
+from memgene.tasks.task import Task
+
+
+@dataclass(frozen=True, slots=True)
+class EvolutionRun:
+    """A finished evolution. `best` is the promoted genome: `Memory(path, genome=run.best)`."""
+
+    result: EvolveResult
+    report: Path
+
+    @property
+    def best(self) -> Path:
+        """Folder of the promoted genome bundle."""
+        return self.result.best
+
+    @property
+    def config(self) -> RetrievalConfig:
+        """The promoted configuration."""
+        return self.result.config
+
+    @property
+    def metric(self) -> str:
+        """What was maximised."""
+        return self.result.metric
+
+    @property
+    def questions(self) -> int:
+        """Held-out questions the metric was taken over."""
+        found = self.result.test.evolved.metrics.get(self.metric)
+        return found.n if found else 0
+
+    def rows(self) -> list[tuple[str, str, str]]:
+        """Per memory: its name, its held-out score, and the paired difference to it."""
+        test, rows = self.result.test, []
+        for row in (test.evolved, test.start, *test.static):
+            found = row.metrics.get(self.metric)
+            if found is None:
+                continue
+            score = f"{points(found.mean)} {interval(found.low, found.high)}"
+            paired = test.paired.get(row.name)
+            gain = ""
+            if paired is not None:
+                p = paired.paired
+                gain = f"{signed(p.delta)} {interval(p.low, p.high)}"
+            rows.append((row.name, score, gain))
+        return rows
+
+    def model_dump(self) -> dict[str, Any]:
+        """Plain values, as `memgene evolve --json` prints them."""
+        return {**self.result.to_json(), "report": str(self.report)}
+
+
+def evolve(
+    task: Task | str | Path,
+    strategy: str = "config",
+    metric: str | None = None,
+    budget: Budget | Mapping[str, float] | None = None,
+    run_dir: str | Path = "runs/evolve",
+    seed: int = 0,
+    *,
+    resume: bool = False,
+    folds: int | None = None,
+    agent: str | None = None,
+    harness: Sequence[str] | None = None,
+    proposer: str = "rule",
+    guard: str = "normal",
+    preset: str = "default",
+    embedder: str | None = None,
+    data: str | Path | None = None,
+    workers: int = 1,
+    progress: ProgressCallback | None = None,
+) -> EvolutionRun:
+    """Evolve a memory for a task on its dev and val questions, then measure once on test.
+
+    `task`: a `Task`, a benchmark's name (with `data`) or a task folder. `metric`: default the
+    task's. `harness`: static memories of the comparison. `folds`: as many evolutions, each tested
+    on its own groups, pooled; `best` is then refitted on everything and carries no test claim.
+    `run_dir` must be new, unless `resume`. The report is written into it.
+
+    Raises RunInterruptedError after Ctrl-C, when the round is finished; `resume=True` continues.
+    """
+    settings = load_settings({"agent": agent, "embedder": embedder, "data": data})
+    loaded = task if isinstance(task, Task) else load_task(task, data=settings.data)
+    limits = budget if isinstance(budget, Budget) else Budget(**(budget or {}))  # type: ignore[arg-type]
+    asked = EvolveSettings(
+        strategy=strategy,
+        metric=metric,
+        seed=seed,
+        agent=settings.agent,
+        embedder=settings.embedder or "static",
+        harnesses=tuple(harness) if harness is not None else STATIC,
+        proposer=proposer,
+        guard=guard,
+        preset=preset,
+        budget=limits,
+        folds=folds,
+        workers=workers,
+    )
+    result = run_evolution(loaded, asked, Path(run_dir), resume=resume, progress=progress)
+    return EvolutionRun(result, write_report(result.run))

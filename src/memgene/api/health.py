@@ -1,0 +1,117 @@
+"""`doctor()`: what is here, what is missing, and what that means."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sqlite3
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import asdict, dataclass
+from importlib import metadata
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from memgene.api.opening import DEFAULT_EMBEDDER
+from memgene.api.tasks import list_tasks
+from memgene.core import MemgeneError
+from memgene.embed import load_embedder
+from memgene.settings import load_settings
+
+_PACKAGES = (
+    "memgene",
+    "numpy",
+    "pydantic",
+    "PyStemmer",
+    "rich",
+    "safetensors",
+    "tokenizers",
+    "typer",
+    "wordllama",
+)
+_EXTRAS: Mapping[str, tuple[str, ...]] = {
+    "hnsw": ("usearch",),
+    "onnx": ("onnxruntime", "all_minilm_l6_v2", "onnx"),
+    "sentence-transformers": ("sentence_transformers",),
+    "openai": ("openai",),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """What `doctor` found. `ok`: the default memory works here; `problems` says why not."""
+
+    ok: bool
+    problems: tuple[str, ...]
+    python: str
+    platform: str
+    cores: int
+    packages: Mapping[str, str]
+    extras: Mapping[str, bool]
+    sqlite: str
+    full_text: bool
+    trigrams: bool
+    embedder: str
+    data: Mapping[str, bool]
+
+    def model_dump(self) -> dict[str, Any]:
+        """Plain values."""
+        return {**asdict(self), "problems": list(self.problems)}
+
+
+def doctor(data: str | Path | None = None) -> Health:
+    """Look at Python, packages, SQLite, the embedder, extras, benchmark data and cores."""
+    full_text, trigrams = _fts("porter unicode61"), _fts("trigram")
+    embedder, trouble = _embedder()
+    problems = [trouble] if trouble else []
+    if not full_text:
+        problems.append("this Python's SQLite has no FTS5: no bank can be opened")
+    elif not trigrams:
+        problems.append("this Python's SQLite is older than 3.34 and has no trigram tokenizer")
+    return Health(
+        ok=not problems,
+        problems=tuple(problems),
+        python=platform.python_version(),
+        platform=platform.platform(),
+        cores=_cores(),
+        packages={name: version for name in _PACKAGES if (version := _version(name))},
+        extras={extra: all(map(find_spec, names)) for extra, names in _EXTRAS.items()},
+        sqlite=sqlite3.sqlite_version,
+        full_text=full_text,
+        trigrams=trigrams,
+        embedder=embedder,
+        data={task.name: task.available for task in list_tasks(data)},
+    )
+
+
+def _fts(tokenizer: str) -> bool:
+    """Whether SQLite can make a full-text table with this tokenizer."""
+    with closing(sqlite3.connect(":memory:")) as connection:
+        try:
+            connection.execute(f"CREATE VIRTUAL TABLE t USING fts5(x, tokenize='{tokenizer}')")
+        except sqlite3.OperationalError:
+            return False
+    return True
+
+
+def _embedder() -> tuple[str, str | None]:
+    """Name of the embedder in use, and why it cannot be loaded, if it cannot."""
+    wanted = load_settings().embedder or DEFAULT_EMBEDDER
+    try:
+        return load_embedder(wanted).name, None
+    except MemgeneError as error:
+        return wanted, f"embedder {wanted} does not load: {error}"
+
+
+def _version(package: str) -> str | None:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _cores() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -1,0 +1,335 @@
+"""A bank as JSON lines: lossless, and readable by any backend.
+
+Line 1 is the header `{"memgene_bank": 1, "embedder": …}`. Then one object per line with a single
+key that says what it is: `unit` (fields that differ from their default; its vector as base64 of
+little-endian float32), `relation`, `value`, and on request `history`, which tells readers what
+happened and is passed over by an import (the importing bank writes its own).
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import MISSING, asdict, dataclass, fields
+from datetime import datetime
+from itertools import groupby, islice
+from typing import IO, Any
+
+import numpy as np
+
+from memgene.bank.protocol import (
+    Bank,
+    EmbedderInfo,
+    Fate,
+    Filter,
+    Relation,
+    RelationKind,
+    UnitReceipt,
+    Value,
+    Vectors,
+)
+from memgene.bank.unit import MemoryUnit, UnitStatus, UnitType
+from memgene.core import DataError, InputError, Scope
+
+FORMAT = 1
+_MARK = "memgene_bank"
+_BATCH = 1000
+_TIMES = frozenset(("event_time", "created", "updated", "last_accessed", "expires"))
+_TUPLES = frozenset(("refs", "entities", "persons", "locations", "topics", "keywords", "tags"))
+_WHOLE = frozenset(("turn_start", "turn_end", "reinforcement", "access_count"))
+_SHARES = frozenset(("importance", "confidence", "utility"))
+_SCOPE = ("user_id", "agent_id", "run_id")
+_FIELDS = {f.name: f for f in fields(MemoryUnit) if f.name not in ("scope", "seq")}
+_NONE_ALLOWED = frozenset(name for name, f in _FIELDS.items() if f.default is None)
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What an import did: a receipt per unit line, relations and values written."""
+
+    receipts: tuple[UnitReceipt, ...]
+    relations: int
+    values: int
+
+
+def export_jsonl(
+    bank: Bank, stream: IO[str], scope: Scope | None = None, *, history: bool = False
+) -> int:
+    """Write all units the scope admits (None: all owners), of any status; returns their number.
+
+    Relations and lineage that lead out of the export are left out.
+    """
+    with bank.atomic():
+        info = bank.embedder()
+        _write(stream, {_MARK: FORMAT, "embedder": asdict(info) if info else None})
+        everything = Filter(statuses=tuple(UnitStatus))
+        ids = [unit.id for unit in bank.scan(scope, everything)]
+        held = frozenset(ids)
+        units = bank.scan(scope, everything)
+        while some := list(islice(units, _BATCH)):
+            _write_units(bank, stream, some, held)
+        for start in range(0, len(ids), _BATCH):
+            _write_hanging(bank, stream, ids[start : start + _BATCH], held)
+        if history:
+            _write_history(bank, stream, ids)
+    return len(ids)
+
+
+def import_jsonl(bank: Bank, stream: Iterable[str]) -> Imported:
+    """Store what an export holds, in one transaction.
+
+    Units merge with exact duplicates as `Bank.add` says; relations and values follow them, and
+    those of refused units are left out. Raises DataError naming the line that cannot be read,
+    EmbedderMismatchError if the bank has another embedder's vectors; then nothing is stored.
+    """
+    lines = _objects(stream)
+    _, header = next(lines, (1, {}))
+    info = _embedder(header)
+    receipts: list[UnitReceipt] = []
+    here: dict[str, UnitReceipt] = {}
+    counts = {"relation": 0, "value": 0}
+    with bank.atomic():
+        for kind, run in groupby(lines, key=_kind):
+            while batch := list(islice(run, _BATCH)):
+                if kind == "unit":
+                    receipts += _add(bank, batch, info, here)
+                elif kind != "history":
+                    counts[kind] += _hang(bank, kind, batch, here)
+    return Imported(tuple(receipts), counts["relation"], counts["value"])
+
+
+# -- writing
+def _write(stream: IO[str], row: Mapping[str, Any]) -> None:
+    stream.write(json.dumps(row, ensure_ascii=False, separators=(",", ":")) + "\n")
+
+
+def _write_units(
+    bank: Bank, stream: IO[str], units: list[MemoryUnit], held: frozenset[str]
+) -> None:
+    ids, matrix = bank.vectors([unit.id for unit in units])
+    vectors = dict(zip(ids, matrix, strict=True))
+    for unit in units:
+        row = _unit_row(unit, held)
+        if unit.id in vectors:
+            blob = vectors[unit.id].astype("<f4").tobytes()
+            row["vector"] = base64.b64encode(blob).decode("ascii")
+        _write(stream, {"unit": row})
+
+
+def _unit_row(unit: MemoryUnit, held: frozenset[str]) -> dict[str, Any]:
+    row: dict[str, Any] = {
+        name: value for name in _SCOPE if (value := getattr(unit.scope, name)) is not None
+    }
+    for name, declared in _FIELDS.items():
+        value = getattr(unit, name)
+        if name in ("supersedes", "superseded_by") and value not in held:
+            value = None
+        default = declared.default
+        if default is MISSING and declared.default_factory is not MISSING:
+            default = declared.default_factory()
+        if value != default or name == "content":
+            row[name] = value.isoformat() if isinstance(value, datetime) else value
+    return row
+
+
+def _write_hanging(bank: Bank, stream: IO[str], ids: list[str], held: frozenset[str]) -> None:
+    some = frozenset(ids)
+    for edge in bank.relations(ids):
+        if edge.source_id in some and edge.target_id in held:
+            _write(stream, {"relation": asdict(edge)})
+    for value in bank.values(ids):
+        _write(stream, {"value": asdict(value)})
+
+
+def _write_history(bank: Bank, stream: IO[str], ids: list[str]) -> None:
+    for unit_id in ids:
+        for entry in bank.history(unit_id):
+            _write(stream, {"history": asdict(entry) | {"time": entry.time.isoformat()}})
+
+
+# -- reading
+_Line = tuple[int, dict[str, Any]]
+
+
+def _objects(stream: Iterable[str]) -> Iterator[_Line]:
+    for number, line in enumerate(stream, 1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except ValueError as error:
+            raise DataError(f"line {number} of the import is not JSON: {error}") from error
+        if not isinstance(row, dict):
+            raise DataError(f"line {number} of the import is not a JSON object")
+        yield number, row
+
+
+def _embedder(header: dict[str, Any]) -> EmbedderInfo | None:
+    mark = header.get(_MARK)
+    if not isinstance(mark, int):
+        raise DataError(f'line 1 of the import is not a header {{"{_MARK}": {FORMAT}, …}}')
+    if mark > FORMAT:
+        raise DataError(
+            f"line 1 of the import: format {mark}, but this memgene reads up to {FORMAT}; "
+            "upgrade memgene"
+        )
+    info = header.get("embedder")
+    if info is None:
+        return None
+    try:
+        return EmbedderInfo(_text(info["name"]), _whole(info["dimension"]))
+    except (KeyError, TypeError, ValueError) as error:
+        raise DataError(f"line 1 of the import: the embedder is malformed: {error}") from error
+
+
+def _kind(line: _Line) -> str:
+    number, row = line
+    kind = next(iter(row), "")
+    if len(row) != 1 or kind not in ("unit", "relation", "value", "history"):
+        raise DataError(
+            f"line {number} of the import must hold one of unit, relation, value, history; "
+            f"it holds {', '.join(row) or 'nothing'}"
+        )
+    if not isinstance(row[kind], dict):
+        raise DataError(f"line {number} of the import: {kind} must be an object")
+    return kind
+
+
+def _add(
+    bank: Bank, batch: list[_Line], info: EmbedderInfo | None, here: dict[str, UnitReceipt]
+) -> list[UnitReceipt]:
+    receipts: list[UnitReceipt] = []
+    parsed = [_parsed_unit(number, row["unit"], info) for number, row in batch]
+    for embedded, run in groupby(parsed, key=lambda pair: pair[1] is not None):
+        pairs = list(run)
+        if embedded and info:
+            bank.set_embedder(info)
+        matrix = np.stack([v for _, v in pairs if v is not None]) if embedded else None
+        receipts += bank.add([unit for unit, _ in pairs], matrix)
+    for (unit, _), receipt in zip(parsed, receipts, strict=True):
+        here[unit.id or receipt.id] = receipt
+    return receipts
+
+
+def _parsed_unit(
+    number: int, row: dict[str, Any], info: EmbedderInfo | None
+) -> tuple[MemoryUnit, Vectors | None]:
+    try:
+        vector = _vector(row["vector"], info) if "vector" in row else None
+        scope = Scope(*(_text(row[name]) if name in row else None for name in _SCOPE))
+        given = {
+            name: _field(name, value)
+            for name, value in row.items()
+            if name not in (*_SCOPE, "vector")
+        }
+        return MemoryUnit(scope=scope, **given), vector
+    except (TypeError, ValueError, binascii.Error, InputError) as error:
+        raise DataError(f"line {number} of the import: the unit is malformed: {error}") from error
+
+
+def _vector(value: Any, info: EmbedderInfo | None) -> Vectors:
+    vector: Vectors = np.frombuffer(base64.b64decode(_text(value), validate=True), "<f4")
+    if info is None or vector.shape != (info.dimension,):
+        raise ValueError("its vector has not the size of the embedder in line 1")
+    return vector
+
+
+def _field(name: str, value: Any) -> Any:
+    if name not in _FIELDS:
+        raise ValueError(f"a unit has no field {name!r}")
+    if value is None and name in _NONE_ALLOWED:
+        return None
+    try:
+        read: Callable[[Any], Any] = _READERS.get(name, _text)
+        return read(value)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name}: {error}") from error
+
+
+def _hang(bank: Bank, kind: str, batch: list[_Line], here: dict[str, UnitReceipt]) -> int:
+    """Relations and values under the ids their units have in this bank."""
+    if kind == "relation":
+        edges = [_relation(number, row[kind], here) for number, row in batch]
+        return bank.relate([edge for edge in edges if edge])
+    found = [_value(number, row[kind], here) for number, row in batch]
+    values = [value for value in found if value]
+    bank.set_values(values)
+    return len(values)
+
+
+def _relation(number: int, row: dict[str, Any], here: dict[str, UnitReceipt]) -> Relation | None:
+    try:
+        ends = [here[_text(row[name])] for name in ("source_id", "target_id")]
+        kind, weight = RelationKind(row["kind"]), _number(row["weight"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise _malformed(number, "relation", error) from error
+    if any(receipt.fate is Fate.REFUSED for receipt in ends):
+        return None
+    return Relation(kind, ends[0].id, ends[1].id, weight)
+
+
+def _value(number: int, row: dict[str, Any], here: dict[str, UnitReceipt]) -> Value | None:
+    """None for units that were here before: what they have learned here stays."""
+    try:
+        receipt = here[_text(row["unit_id"])]
+        cluster, q = _text(row["cluster"]), _number(row["q"])
+        exposures = _whole(row["exposures"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise _malformed(number, "value", error) from error
+    if receipt.fate is not Fate.ADDED:
+        return None
+    return Value(receipt.id, cluster, q, exposures)
+
+
+def _malformed(number: int, kind: str, error: Exception) -> DataError:
+    what: object = error
+    if isinstance(error, KeyError):
+        what = f"{error} is missing, or no unit before has this id"
+    return DataError(f"line {number} of the import: the {kind} is malformed: {what}")
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"text expected, got {value!r}")
+    return value
+
+
+def _whole(value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise TypeError(f"a whole number expected, got {value!r}")
+    return value
+
+
+def _number(value: Any) -> float:
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        raise TypeError(f"a number expected, got {value!r}")
+    return float(value)
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list):
+        raise TypeError(f"a list of texts expected, got {value!r}")
+    return tuple(map(_text, value))
+
+
+def _object(value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise TypeError(f"an object expected, got {value!r}")
+    return value
+
+
+def _time(value: Any) -> datetime:
+    return datetime.fromisoformat(_text(value))
+
+
+_READERS: dict[str, Callable[[Any], Any]] = {
+    **dict.fromkeys(_TIMES, _time),
+    **dict.fromkeys(_TUPLES, _texts),
+    **dict.fromkeys(_WHOLE, _whole),
+    **dict.fromkeys(_SHARES, _number),
+    "type": UnitType,
+    "status": UnitStatus,
+    "metadata": _object,
+}

@@ -1,0 +1,262 @@
+"""The public face of the SQLite backend: every method of `Bank` as one short call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+
+from memgene.bank.protocol import (
+    BankStats,
+    EmbedderInfo,
+    Event,
+    Filter,
+    HistoryRow,
+    Problem,
+    Relation,
+    RelationKind,
+    TextMatch,
+    UnitReceipt,
+    Value,
+    Vectors,
+)
+from memgene.bank.sqlite import adding, changing, graph, history, reading, textsearch
+from memgene.bank.sqlite import vectors as vector_rows
+from memgene.bank.sqlite.codec import Decoder
+from memgene.bank.sqlite.conditions import chunks, conditions
+from memgene.bank.sqlite.connections import Connections
+from memgene.bank.sqlite.history import moment_of
+from memgene.bank.sqlite.stats import stats
+from memgene.bank.sqlite.verify import verify
+from memgene.bank.unit import MemoryUnit, UnitStatus
+from memgene.core import Clock, Scope, SystemClock
+
+
+class SqliteBank:
+    """A bank in one SQLite file (or `:memory:`), for any number of threads and processes.
+
+    The file keeps a write-ahead log beside it while it is open. Writers wait for each other up
+    to `busy_timeout` seconds, then raise BankError; readers never wait for writers. A bank may
+    be used in a forked child. Every method is documented in `Bank`; what is special here is
+    said at the method.
+    """
+
+    def __init__(
+        self,
+        path: str | Path,
+        clock: Clock | None = None,
+        busy_timeout: float = 30.0,
+    ) -> None:
+        """Open the file, or create it. Raises BankError if it is not a bank, damaged or newer."""
+        self._clock = clock or SystemClock()
+        self._connections = Connections(str(path), busy_timeout)
+
+    def __enter__(self) -> SqliteBank:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    @property
+    def location(self) -> str:
+        """The path, or `:memory:`."""
+        return self._connections.location
+
+    # -- transactions and versions
+    @contextmanager
+    def atomic(self) -> Iterator[None]:
+        """Holds the write lock from its start, so what it reads stays true until it ends."""
+        with self._connections.writing():
+            yield
+
+    def version(self) -> int:
+        """Number of the last history row."""
+        with self._connections.reading() as connection:
+            return history.version(connection)
+
+    def changed_since(self, version: int) -> frozenset[str]:
+        """Ids in all later history rows."""
+        with self._connections.reading() as connection:
+            return history.changed_since(connection, version)
+
+    # -- units
+    def add(self, units: Sequence[MemoryUnit], vectors: Vectors | None = None) -> list[UnitReceipt]:
+        """Store units; text up to 1 MiB, not blank, without lone surrogates and NUL.
+
+        An exact duplicate enriches the stored unit (lists and metadata are joined; where both
+        say something, the stored word stays and the receipt tells). Without anything new it
+        neither writes nor waits. Importance, confidence and utility lie in [0, 1].
+        """
+        matrix = None
+        if vectors is not None:
+            with self._connections.reading() as connection:
+                info = vector_rows.embedder(connection)
+            matrix = vector_rows.checked(vectors, len(units), info)
+        candidates = adding.prepare(units)
+        with self._connections.reading() as connection:
+            if adding.all_stored(connection, candidates):
+                planned = adding.plan(connection, candidates)
+                if not adding.changes(connection, planned, matrix is not None):
+                    return planned.receipts
+        with self._connections.writing() as session:
+            planned = adding.plan(session.connection, candidates)
+            adding.carry_out(session.connection, planned, matrix, moment_of(self._clock))
+            return planned.receipts
+
+    def get(self, ids: Sequence[str], scope: Scope | None = None) -> list[MemoryUnit]:
+        """Units in the order asked, of any status."""
+        with self._connections.reading() as connection:
+            return reading.by_id(connection, ids, scope)
+
+    def existing(self, ids: Sequence[str]) -> frozenset[str]:
+        """Which of these ids are stored."""
+        with self._connections.reading() as connection:
+            return frozenset(reading.seqs_by_id(connection, ids))
+
+    def twins(self, identities: Sequence[str]) -> dict[str, str]:
+        """Ids of the stored units that `add` would merge units of these identities with."""
+        with self._connections.reading() as connection:
+            return reading.by_identity(connection, identities)
+
+    def scan(
+        self,
+        scope: Scope | None = None,
+        where: Filter | None = None,
+        after: int = 0,
+        ids: Iterable[str] | None = None,
+    ) -> Iterator[MemoryUnit]:
+        """Which units are given is decided at the first step; they are read piece by piece."""
+        with self._connections.reading() as connection:
+            admitted = conditions(connection, scope, where)
+            wanted = None if ids is None else list(ids)
+            seqs = reading.matching(connection, admitted, after, ids=wanted)
+        decoder = Decoder()
+        for some in chunks(seqs):
+            with self._connections.reading() as connection:
+                units = reading.by_seq(connection, some, decoder)
+            yield from units
+
+    def page(
+        self, scope: Scope | None, where: Filter | None = None, limit: int = 100, after: int = 0
+    ) -> list[MemoryUnit]:
+        """At most `limit` units with `seq > after`."""
+        with self._connections.reading() as connection:
+            return reading.page(connection, scope, where, limit, after)
+
+    def update(self, unit: MemoryUnit, vector: Vectors | None = None) -> MemoryUnit:
+        """Replace a unit. If its text changed and no vector is given, the old one is dropped."""
+        with self._connections.writing() as session:
+            return changing.update(session.connection, unit, vector, moment_of(self._clock))
+
+    def delete(self, ids: Sequence[str], scope: Scope | None = None) -> int:
+        """Erase units. The outermost transaction purges their words from the text indices."""
+        with self._connections.writing() as session:
+            count = changing.delete(session.connection, ids, scope, moment_of(self._clock))
+            session.scrub |= count > 0
+            return count
+
+    def set_status(
+        self, ids: Sequence[str], status: UnitStatus, superseded_by: str | None = None
+    ) -> int:
+        """Change the status of units; returns how many differed."""
+        with self._connections.writing() as session:
+            now = moment_of(self._clock)
+            return changing.set_status(session.connection, ids, status, superseded_by, now)
+
+    # -- search
+    def search_text(
+        self,
+        terms: Sequence[str],
+        scope: Scope | None,
+        limit: int,
+        where: Filter | None = None,
+    ) -> list[TextMatch]:
+        """Only active units are indexed, so only they are found, whatever the filter admits."""
+        with self._connections.reading() as connection:
+            return textsearch.search_text(connection, terms, scope, limit, where)
+
+    def document_frequency(self, terms: Sequence[str]) -> dict[str, int]:
+        """In how many active units each term occurs."""
+        with self._connections.reading() as connection:
+            return textsearch.document_frequency(connection, terms)
+
+    # -- vectors
+    def embedder(self) -> EmbedderInfo | None:
+        """The embedder the file remembers."""
+        with self._connections.reading() as connection:
+            return vector_rows.embedder(connection)
+
+    def set_embedder(self, info: EmbedderInfo) -> None:
+        """Remember the embedder; writes nothing if it is the same."""
+        if self.embedder() == info:
+            return
+        with self._connections.writing() as session:
+            vector_rows.set_embedder(session.connection, info, self.location)
+
+    def vectors(self, ids: Sequence[str]) -> tuple[list[str], Vectors]:
+        """Stored vectors in the order asked."""
+        with self._connections.reading() as connection:
+            return vector_rows.read(connection, ids)
+
+    def all_vectors(self, scope: Scope | None = None, after: int = 0) -> tuple[list[str], Vectors]:
+        """All stored vectors in insertion order."""
+        with self._connections.reading() as connection:
+            return vector_rows.read_all(connection, scope, after)
+
+    def replace_vectors(self, info: EmbedderInfo, ids: Sequence[str], vectors: Vectors) -> None:
+        """Drop all vectors and store these, in one transaction."""
+        with self._connections.writing() as session:
+            now = moment_of(self._clock)
+            vector_rows.replace_all(session.connection, info, ids, vectors, now)
+
+    # -- relations and values
+    def relate(self, relations: Sequence[Relation]) -> int:
+        """Write edges; returns how many were new or had another weight."""
+        with self._connections.writing() as session:
+            return graph.relate(session.connection, relations, moment_of(self._clock))
+
+    def relations(self, ids: Sequence[str], kinds: Sequence[RelationKind] = ()) -> list[Relation]:
+        """Edges that touch any of these units, each once."""
+        with self._connections.reading() as connection:
+            return graph.relations(connection, ids, kinds)
+
+    def set_values(self, values: Sequence[Value], event: Event = Event.VALUE) -> None:
+        """Write learned values; equal ones are left alone."""
+        with self._connections.writing() as session:
+            graph.set_values(session.connection, values, event, moment_of(self._clock))
+
+    def values(self, ids: Sequence[str]) -> list[Value]:
+        """All learned values of these units."""
+        with self._connections.reading() as connection:
+            return graph.values(connection, ids)
+
+    def touch(self, ids: Sequence[str], reward: float, query: str | None) -> None:
+        """Count an access of each unit and log the feedback."""
+        with self._connections.writing() as session:
+            changing.touch(session.connection, ids, reward, query, moment_of(self._clock))
+
+    # -- looking after
+    def history(self, unit_id: str) -> list[HistoryRow]:
+        """Rows of one unit. `payload` holds former values (`before`), feedback or the new value."""
+        with self._connections.reading() as connection:
+            return history.read(connection, unit_id)
+
+    def verify(self) -> list[Problem]:
+        """Check the file and every derived row; holds the write lock meanwhile."""
+        with self._connections.writing() as session:
+            return verify(session.connection)
+
+    def stats(self, scope: Scope | None = None) -> BankStats:
+        """Counts of what the scope admits; size, embedder and version of the whole file."""
+        with self._connections.reading() as connection:
+            return stats(connection, scope)
+
+    def close(self) -> None:
+        """Close the connections of all threads; no other thread may be using the bank."""
+        self._connections.close()

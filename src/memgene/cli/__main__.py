@@ -1,0 +1,5 @@
+"""`python -m memgene.cli`."""
+
+from memgene.cli.main import main
+
+main()

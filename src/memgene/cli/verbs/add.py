@@ -1,0 +1,53 @@
+"""memgene add."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from memgene.cli import inputs, options, output
+
+
+def add(
+    text: Annotated[
+        str, typer.Argument(metavar="TEXT", help="What to remember; - reads it from stdin.")
+    ],
+    db: options.Db = None,
+    user_id: options.UserId = None,
+    agent_id: options.AgentId = None,
+    run_id: options.RunId = None,
+    metadata: options.Metadata = None,
+    time: Annotated[
+        str | None, typer.Option("--time", metavar="TIME", help="When it happened, ISO 8601.")
+    ] = None,
+    source: Annotated[
+        str | None,
+        typer.Option("--source", metavar="NAME", help="Name of the conversation it belongs to."),
+    ] = None,
+    messages: Annotated[
+        bool,
+        typer.Option("--messages", help="The text is messages: a JSON list, or one per line."),
+    ] = False,
+    embedder: options.Embedder = None,
+    json: options.Json = False,
+) -> None:
+    """Remember a text or a conversation."""
+    given = inputs.words(text)
+    with inputs.open_memory(db, embedder=embedder, make=True) as memory:
+        receipt = memory.add(
+            inputs.messages(given) if messages else given.strip(),
+            user_id=user_id,
+            agent_id=agent_id,
+            run_id=run_id,
+            metadata=inputs.json_object(metadata, "--metadata"),
+            event_time=time,
+            source=source,
+        )
+    if json:
+        output.json_line(receipt.model_dump())
+        return
+    for one in receipt:
+        output.say(
+            f"{one.event:<10} {one.id}  {one.text}" + (f"  ({one.reason})" if one.reason else "")
+        )

@@ -1,0 +1,38 @@
+"""memgene delete."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from memgene.cli import inputs, options, output
+
+
+def delete(
+    ids: Annotated[
+        list[str] | None, typer.Argument(metavar="ID", help="Ids of the memories to erase.")
+    ] = None,
+    db: options.Db = None,
+    user_id: options.UserId = None,
+    agent_id: options.AgentId = None,
+    run_id: options.RunId = None,
+    all: Annotated[
+        bool,
+        typer.Option("--all", help="Every memory of the owner given, or of the whole file."),
+    ] = False,
+    json: options.Json = False,
+) -> None:
+    """Erase memories with everything derived from them."""
+    if bool(ids) is all:
+        raise typer.BadParameter("give ids, or --all (with --user-id, or for the whole file)")
+    scope = {"user_id": user_id, "agent_id": agent_id, "run_id": run_id}
+    with inputs.open_memory(db) as memory:
+        if all:
+            count = memory.delete_all(**scope, all=not any(scope.values())).count
+        else:
+            count = sum(memory.delete(id, **scope).count for id in ids or ())
+    if json:
+        output.json_line({"count": count})
+    else:
+        output.say(f"erased {count}")

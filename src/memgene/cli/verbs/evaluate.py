@@ -1,0 +1,71 @@
+"""memgene evaluate."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from memgene.cli import bars, inputs, options, output
+
+
+def evaluate(
+    task: Annotated[
+        str, typer.Argument(metavar="TASK", help="A benchmark's name, or a task folder.")
+    ],
+    harness: Annotated[
+        str,
+        typer.Option(
+            "--harness",
+            metavar="NAMES",
+            help="Memories, comma-separated; genome:PATH for a genome.",
+        ),
+    ] = "bank",
+    agent: options.Agent = None,
+    split: Annotated[
+        str, typer.Option("--split", metavar="NAME", help="dev, val, test or all.")
+    ] = "test",
+    limit: Annotated[
+        int | None,
+        typer.Option("--limit", metavar="N", min=1, help="So many questions, drawn by the seed."),
+    ] = None,
+    seed: options.Seed = 0,
+    seeds: Annotated[
+        int | None,
+        typer.Option("--seeds", metavar="N", min=1, help="Average over so many seeds from --seed."),
+    ] = None,
+    embedder: options.Embedder = None,
+    data: options.Data = None,
+    option: options.TaskOptions = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="DIR", help="Write cases and report.json there."),
+    ] = None,
+    categories: Annotated[
+        bool, typer.Option("--categories", help="Also a table by category.")
+    ] = False,
+    json: options.Json = False,
+) -> None:
+    """Evaluate memories on a task: means with 95 % intervals."""
+    from memgene.api import evaluate as run
+    from memgene.api import open_task
+
+    loaded = open_task(task, data, inputs.task_options(option))
+    with bars.evaluation_bar(json) as progress:
+        report = run(
+            loaded,
+            inputs.names(harness),
+            agent,
+            split,
+            limit,
+            seed,
+            seeds=seeds,
+            embedder=embedder,
+            out=out,
+            progress=progress,
+        )
+    if json:
+        output.json_line(report.to_json())
+        return
+    output.evaluation(report, loaded.metric if categories else None)

@@ -1,0 +1,26 @@
+"""memgene get."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from memgene.cli import inputs, options, output
+
+
+def get(
+    id: Annotated[str, typer.Argument(metavar="ID", help="The memory's id.")],
+    db: options.Db = None,
+    user_id: options.UserId = None,
+    agent_id: options.AgentId = None,
+    run_id: options.RunId = None,
+    json: options.Json = False,
+) -> None:
+    """Show one memory, whole."""
+    with inputs.open_memory(db) as memory:
+        found = memory.get(id, user_id=user_id, agent_id=agent_id, run_id=run_id)
+    if json:
+        output.json_line(found.model_dump())
+    else:
+        output.record(found)

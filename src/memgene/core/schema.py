@@ -1,0 +1,34 @@
+"""What an agent is asked to fill in: flat records of JSON-compatible fields."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+FieldType = Literal["str", "int", "float", "bool", "list[str]", "optional[str]"]
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaField:
+    """One field: its name, its type, and what an agent should put there."""
+
+    name: str
+    type: FieldType
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """A named flat record, for items (written) and queries (asked)."""
+
+    name: str
+    fields: tuple[SchemaField, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """A schema with values, one per field."""
+
+    schema: Schema
+    values: Mapping[str, Any] = field(default_factory=dict)

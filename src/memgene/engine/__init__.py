@@ -1,0 +1,7 @@
+"""One memory at work: writing units with their vectors, and reading rankings with reasons."""
+
+from memgene.engine.engine import MemoryEngine
+from memgene.engine.reading import Retrieval, compose
+from memgene.engine.writing import reembed, units_from_episode
+
+__all__ = ["MemoryEngine", "Retrieval", "compose", "reembed", "units_from_episode"]

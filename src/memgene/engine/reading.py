@@ -1,0 +1,63 @@
+"""From a ranking of rows to hits, and from hits to the text an agent is given."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from memgene.core import Hit, Why
+from memgene.retrieval.config import RetrievalConfig
+from memgene.retrieval.index import UnitIndex
+from memgene.retrieval.retriever import Ranking
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieval:
+    """What a read found: hits best first, refs of all candidates, the question's predicted type.
+
+    `config` is the configuration that served the question (overrides for its type applied).
+    """
+
+    hits: tuple[Hit, ...]
+    pool: tuple[str, ...]
+    question_type: str
+    config: RetrievalConfig
+
+
+def hits_of(ranking: Ranking, index: UnitIndex, limit: int, explained: int) -> tuple[Hit, ...]:
+    """The first `limit` hits; the first `explained` of them with reasons."""
+    reasons = ranking.explain(min(explained, limit))
+    hits = []
+    for place, row in enumerate(ranking.rows[:limit].tolist()):
+        unit = index.units[row]
+        hits.append(
+            Hit(
+                id=unit.id,
+                text=unit.content,
+                score=float(ranking.scores[place]),
+                why=reasons[place] if place < len(reasons) else Why(),
+                source=unit.source,
+                refs=unit.refs,
+                rendered=unit.rendered,
+                event_time=unit.event_time,
+                speaker=unit.speaker,
+                metadata=unit.metadata,
+            )
+        )
+    return tuple(hits)
+
+
+def compose(retrieval: Retrieval) -> tuple[str, int]:
+    """The context text and how many hits stand in it.
+
+    Best first, one rendered line a hit, at most `context_k` lines and `context_chars`
+    characters; a line that would cross the limit and all after it are left out.
+    """
+    lines: list[str] = []
+    used = 0
+    for hit in retrieval.hits[: retrieval.config.context_k]:
+        line = hit.rendered or hit.text
+        used += len(line) + (1 if lines else 0)
+        if used > retrieval.config.context_chars:
+            break
+        lines.append(line)
+    return "\n".join(lines), len(lines)

@@ -1,0 +1,133 @@
+"""Cases on disk: one JSON object per line under a header, streamed, whole or not at all.
+
+With `redact=True` a record holds ids, numbers and flags only, no text of a benchmark; that is
+what may be published.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+from memgene.core import DataError, InputError
+from memgene.evaluation.case import Case, HitTrace
+
+FORMAT = 1
+_KIND = "memgene.cases"
+_CASE = tuple(f.name for f in fields(Case))
+_HIT = tuple(f.name for f in fields(HitTrace))
+
+
+def write_cases(path: Path | str, cases: Iterable[Case], *, redact: bool = False) -> int:
+    """Write cases to `path` and return how many.
+
+    The file appears when all are written; an interrupted write leaves the former file as it was.
+    Raises InputError when a case holds something JSON cannot (a NaN score, an object).
+    """
+    target = Path(path)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = target.with_name(f".{target.name}.{os.getpid()}.{threading.get_ident()}")
+    written = 0
+    try:
+        with unfinished.open("w", encoding="utf-8", newline="\n") as out:
+            out.write(_line({"format": FORMAT, "kind": _KIND, "redacted": redact}, "header"))
+            for case in cases:
+                record = _to_json(redacted(case) if redact else case)
+                out.write(_line(record, case.question_id))
+                written += 1
+            out.flush()
+            os.fsync(out.fileno())
+        unfinished.replace(target)
+    except BaseException:
+        unfinished.unlink(missing_ok=True)
+        raise
+    return written
+
+
+def read_cases(path: Path | str) -> list[Case]:
+    """All cases of a file, as they were written."""
+    return list(iter_cases(path))
+
+
+def iter_cases(path: Path | str) -> Iterator[Case]:
+    """Cases one by one. Raises DataError naming file and line when one cannot be read."""
+    source = Path(path)
+    try:
+        lines = source.open(encoding="utf-8")
+    except FileNotFoundError:
+        raise DataError(f"no case records at {source}; `evaluate --out` writes them") from None
+    with lines:
+        _check_header(source, lines.readline())
+        for number, line in enumerate(lines, start=2):
+            try:
+                yield _from_json(json.loads(line))
+            except (ValueError, TypeError, KeyError) as problem:
+                raise DataError(f"{source}:{number} is not a case record: {problem}") from problem
+
+
+def redacted(case: Case) -> Case:
+    """The case without any text: ids, refs, ranks, scores, flags and the kind of an error."""
+    return replace(
+        case,
+        question="",
+        gold=(),
+        query={},
+        context="",
+        hits=None
+        if case.hits is None
+        else tuple(replace(hit, rendered="", why={}) for hit in case.hits),
+        answer="",
+        error=None if case.error is None else ": ".join(case.error.split(": ")[:2]),
+        notes={},
+    )
+
+
+def _line(record: Mapping[str, Any], name: str) -> str:
+    try:
+        return json.dumps(record, allow_nan=False, separators=(",", ":")) + "\n"
+    except (TypeError, ValueError) as problem:
+        raise InputError(f"case {name} cannot be written as JSON: {problem}") from problem
+
+
+def _to_json(case: Case) -> dict[str, Any]:
+    record = {name: getattr(case, name) for name in _CASE}
+    if case.hits is not None:
+        record["hits"] = [{name: getattr(hit, name) for name in _HIT} for hit in case.hits]
+    return {name: _plain(value) for name, value in record.items()}
+
+
+def _plain(value: Any) -> Any:
+    return dict(value) if isinstance(value, Mapping) else value
+
+
+def _from_json(record: dict[str, Any]) -> Case:
+    unknown = record.keys() - set(_CASE)
+    if unknown:
+        raise KeyError(f"unknown fields {sorted(unknown)}")
+    hits = record["hits"]
+    record["hits"] = None if hits is None else tuple(_hit(hit) for hit in hits)
+    for name in ("gold", "evidence"):
+        record[name] = tuple(record[name])
+    return Case(**record)
+
+
+def _hit(record: dict[str, Any]) -> HitTrace:
+    record["refs"] = tuple(record["refs"])
+    return HitTrace(**record)
+
+
+def _check_header(source: Path, line: str) -> None:
+    try:
+        header = json.loads(line)
+        kind, number = header["kind"], header["format"]
+    except (ValueError, TypeError, KeyError):
+        raise DataError(f"{source}:1 has no header; it is not a file of case records") from None
+    if kind != _KIND or number != FORMAT:
+        raise DataError(
+            f"{source}:1 is {kind!r} format {number}; this version reads {_KIND!r} format {FORMAT}"
+        )

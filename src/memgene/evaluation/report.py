@@ -1,0 +1,258 @@
+"""From cases to what a person compares: means with intervals, by category, cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from memgene.core import InputError, Usage
+from memgene.evaluation.case import Case
+from memgene.evaluation.scoring import IN_TEXT
+from memgene.evaluation.statistics import Interval, Spread, mean_interval, spread
+from memgene.tasks.metrics import Needs, get_metric
+from memgene.tasks.task import Task
+
+
+@dataclass(frozen=True, slots=True)
+class CategoryReport:
+    """One category. `set_apart` ones count in no mean of the harness."""
+
+    questions: int
+    excluded: int
+    errors: int
+    metrics: Mapping[str, Interval]
+    set_apart: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """An entry of `by_category`."""
+        return {
+            "questions": self.questions,
+            "excluded": self.excluded,
+            "errors": self.errors,
+            "set_apart": self.set_apart,
+            "metrics": {name: interval.to_json() for name, interval in self.metrics.items()},
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class HarnessReport:
+    """One memory's result over the questions that count (those of no set-apart category).
+
+    `questions` were asked; `excluded` of them have evidence that cannot be scored (they miss
+    ranking metrics only); `errors` ended in an error and have no score. `spread` is over the
+    counted categories. With several seeds `by_seed` has each seed's mean, and every score is a
+    question's mean over seeds. `cases` are kept for paired comparison; JSON leaves them out.
+    """
+
+    name: str
+    questions: int
+    excluded: int
+    errors: int
+    metrics: Mapping[str, Interval]
+    by_category: Mapping[str, CategoryReport]
+    spread: Mapping[str, Spread]
+    usage: Usage = field(default_factory=Usage)
+    seconds: float = 0.0
+    by_seed: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    cases: tuple[Case, ...] = field(default=(), repr=False, compare=False)
+
+    def to_json(self) -> dict[str, Any]:
+        """One entry of `harnesses` (architecture.md §5)."""
+        record: dict[str, Any] = {
+            "name": self.name,
+            "questions": self.questions,
+            "excluded": self.excluded,
+            "errors": self.errors,
+            "metrics": {name: interval.to_json() for name, interval in self.metrics.items()},
+            "by_category": {name: part.to_json() for name, part in self.by_category.items()},
+            "spread": {name: value.to_json() for name, value in self.spread.items()},
+            "usage": usage_json(self.usage),
+            "seconds": self.seconds,
+        }
+        if self.by_seed:
+            record["by_seed"] = {name: list(means) for name, means in self.by_seed.items()}
+        return record
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows of text for whoever prints: every row is as long as the header."""
+
+    title: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationReport:
+    """What `evaluate` returns. `seeds` beside the first one are those of repeated runs."""
+
+    task: str
+    split: str
+    agent: str
+    seed: int
+    harnesses: tuple[HarnessReport, ...]
+    seeds: tuple[int, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """The JSON of `memgene evaluate` (architecture.md §5)."""
+        record: dict[str, Any] = {
+            "task": self.task,
+            "split": self.split,
+            "agent": self.agent,
+            "seed": self.seed,
+            "harnesses": [harness.to_json() for harness in self.harnesses],
+        }
+        if self.seeds:
+            record["seeds"] = list(self.seeds)
+        return record
+
+    def harness(self, name: str) -> HarnessReport:
+        """The result of one harness."""
+        for report in self.harnesses:
+            if report.name == name:
+                return report
+        raise InputError(f"the report has no harness {name!r}; it has {_names(self.harnesses)}")
+
+    def table(self) -> Table:
+        """One row per harness, one column per metric, percent with interval.
+
+        `evidence_in_text` stands in `text_table`, because it is not comparable with recall.
+        """
+        metrics = _in_order(report.metrics for report in self.harnesses)
+        if any(get_metric(name).needs is Needs.RANKING for name in metrics):
+            metrics = [name for name in metrics if name != IN_TEXT]
+        return self._table(f"{self.task}, {self.split}", metrics, self.harnesses)
+
+    def text_table(self) -> Table | None:
+        """Memories without a ranking: how much evidence their context holds. None without any."""
+        without = tuple(report for report in self.harnesses if IN_TEXT in report.metrics)
+        if not without:
+            return None
+        return self._table("memories without a ranking", [IN_TEXT], without)
+
+    def category_table(self, metric: str) -> Table:
+        """One row per category, one column per harness; `*` marks categories set apart."""
+        names = _in_order(report.by_category for report in self.harnesses)
+        rows = []
+        for name in names:
+            parts = [report.by_category.get(name) for report in self.harnesses]
+            apart = any(part is not None and part.set_apart for part in parts)
+            cells = [_cell(part.metrics.get(metric) if part else None) for part in parts]
+            rows.append((f"{name} *" if apart else name, *cells))
+        header = ("category", *(report.name for report in self.harnesses))
+        return Table(f"{metric} by category", header, tuple(rows))
+
+    def _table(self, title: str, metrics: Sequence[str], reports: Sequence[HarnessReport]) -> Table:
+        header = ("harness", "questions", "errors", *metrics)
+        rows = tuple(
+            (
+                report.name,
+                str(report.questions),
+                str(report.errors),
+                *(_cell(report.metrics.get(metric)) for metric in metrics),
+            )
+            for report in reports
+        )
+        return Table(title, header, rows)
+
+
+def summarise(
+    cases: Sequence[Case],
+    task: Task,
+    *,
+    name: str,
+    usage: Usage | None = None,
+    seconds: float = 0.0,
+    seed: int = 0,
+) -> HarnessReport:
+    """Means, intervals and spread of one harness's cases. `seed` is that of the bootstrap."""
+    counted = [case for case in cases if case.category not in task.set_apart]
+    categories = sorted({case.category for case in cases})
+    by_category = {
+        category: _category(
+            [case for case in cases if case.category == category],
+            set_apart=category in task.set_apart,
+            seed=seed,
+        )
+        for category in categories
+    }
+    metrics = intervals(counted, seed=seed)
+    return HarnessReport(
+        name=name,
+        questions=len(counted),
+        excluded=_count_excluded(counted),
+        errors=_count_errors(counted),
+        metrics=metrics,
+        by_category=by_category,
+        spread={metric: spread(_category_means(by_category, metric)) for metric in metrics},
+        usage=usage or Usage(),
+        seconds=seconds,
+        cases=tuple(cases),
+    )
+
+
+def intervals(cases: Sequence[Case], *, seed: int = 0) -> dict[str, Interval]:
+    """Mean and interval of every metric over the cases that have it (errors have none)."""
+    found = {}
+    for metric in _in_order(case.scores for case in cases):
+        scored = [case for case in cases if metric in case.scores]
+        found[metric] = mean_interval(
+            [case.scores[metric] for case in scored], [case.group for case in scored], seed=seed
+        )
+    return found
+
+
+def usage_json(usage: Usage) -> dict[str, dict[str, float]]:
+    """Usage by role: calls, fresh ones, tokens in and out together, cost."""
+    return {
+        role: {
+            "calls": used.calls,
+            "fresh": used.fresh,
+            "tokens": used.tokens_in + used.tokens_out,
+            "cost": used.cost,
+        }
+        for role, used in usage.roles.items()
+    }
+
+
+def _category(cases: Sequence[Case], *, set_apart: bool, seed: int) -> CategoryReport:
+    return CategoryReport(
+        questions=len(cases),
+        excluded=_count_excluded(cases),
+        errors=_count_errors(cases),
+        metrics=intervals(cases, seed=seed),
+        set_apart=set_apart,
+    )
+
+
+def _category_means(parts: Mapping[str, CategoryReport], metric: str) -> dict[str, float]:
+    return {
+        name: part.metrics[metric].mean
+        for name, part in parts.items()
+        if not part.set_apart and metric in part.metrics
+    }
+
+
+def _count_excluded(cases: Sequence[Case]) -> int:
+    return sum(case.excluded is not None for case in cases)
+
+
+def _count_errors(cases: Sequence[Case]) -> int:
+    return sum(case.error is not None for case in cases)
+
+
+def _in_order(mappings: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Keys of all, in order of first appearance."""
+    return list(dict.fromkeys(key for mapping in mappings for key in mapping))
+
+
+def _names(reports: Sequence[HarnessReport]) -> str:
+    return ", ".join(report.name for report in reports)
+
+
+def _cell(interval: Interval | None) -> str:
+    if interval is None:
+        return "–"
+    return f"{100 * interval.mean:.1f} [{100 * interval.low:.1f}, {100 * interval.high:.1f}]"

@@ -1,0 +1,149 @@
+"""Candidates of a configuration search: made, written down and evaluated, each exactly once."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from memgene.core import InputError, LabelledQuestion
+from memgene.evaluation.case import Case
+from memgene.evolution.budget import BudgetMeter
+from memgene.evolution.changes import LEARNED, apply, settings_of, wants_fit
+from memgene.evolution.events import Proposed
+from memgene.evolution.proposers import Proposal
+from memgene.evolution.recorder import Evaluator, Recorder
+from memgene.evolution.rundir import RunFolder
+from memgene.evolution.scoring import mean
+from memgene.evolution.sealed import DevVal
+from memgene.retrieval.config import RetrievalConfig
+from memgene.retrieval.ranker import Ranker
+
+
+class Learner(Protocol):
+    """Fits the weights of the learned fusion. Deterministic."""
+
+    def __call__(self, config: RetrievalConfig, questions: Sequence[LabelledQuestion]) -> Ranker:
+        """Weights for the candidates and features that `config` yields, fitted on questions."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A configuration with its score and cases on the selection part of val."""
+
+    id: str
+    config: RetrievalConfig
+    score: float
+    cases: Sequence[Case] = field(repr=False)
+
+
+class Candidates:
+    """Makes the candidates of one run over the questions an evolver may see."""
+
+    def __init__(
+        self,
+        run: RunFolder,
+        recorder: Recorder,
+        meter: BudgetMeter,
+        evaluator: Evaluator,
+        learner: Learner,
+        data: DevVal,
+        metric: str,
+    ) -> None:
+        self._run = run
+        self._recorder = recorder
+        self._meter = meter
+        self._evaluator = evaluator
+        self._learner = learner
+        self._metric = metric
+        self._learn_on = data.dev
+        self._questions = {"dev": data.diagnose, "val": data.select, "fresh": data.fresh}
+        self._cases: dict[tuple[str, str], Sequence[Case]] = {}
+        self._made = 0
+
+    def start(self, config: RetrievalConfig, reason: str) -> Candidate:
+        """Candidate 000."""
+        self._record(0, "000", "", "start", {}, reason, config, 0.0)
+        return self._evaluated("000", config)
+
+    def derive(self, number: int, parent: Candidate, proposal: Proposal, by: str) -> Candidate:
+        """Apply a round's proposal, fit weights on dev if it needs any, and evaluate on val."""
+        self._made += 1
+        name = f"{self._made:03d}"
+        config = apply(parent.config, proposal.changes)
+        seconds = 0.0
+        if wants_fit(parent.config, proposal.changes):
+            if self._run.journal.peek(Proposed, candidate=name) is not None:
+                config = self._run.load_config(name)
+            else:
+                started = time.perf_counter()
+                ranker = self._learner(config, self._learn_on)
+                config = config.changed(fusion=LEARNED, ranker=ranker)
+                seconds = time.perf_counter() - started
+        elif config.fusion != LEARNED:
+            config = config.changed(ranker=None)
+        settings = settings_of(proposal.changes)
+        made = self._record(number, name, parent.id, by, settings, proposal.reason, config, seconds)
+        self._meter.add_seconds(made.seconds)
+        return self._evaluated(name, config)
+
+    def cases(self, name: str, config: RetrievalConfig, split: str) -> Sequence[Case]:
+        """Cases of a candidate on `dev` (its part for diagnosis), `val` (its selection part) or
+        `fresh`."""
+        if (name, split) not in self._cases:
+            questions = self._questions[split]
+            self._cases[name, split] = self._recorder.cases(
+                name,
+                split,
+                questions,
+                lambda: self._evaluator.evaluate(config, questions, f"{name} {split}"),
+            )
+        return self._cases[name, split]
+
+    def has(self, name: str, split: str) -> bool:
+        """Whether the candidate was evaluated on the split in this process."""
+        return (name, split) in self._cases
+
+    def _evaluated(self, name: str, config: RetrievalConfig) -> Candidate:
+        cases = self.cases(name, config, "val")
+        score = mean(cases, self._metric)
+        if score is None:
+            raise InputError(
+                f"metric {self._metric} applies to none of the val questions; choose another"
+            )
+        return Candidate(name, config, score, cases)
+
+    def _record(
+        self,
+        number: int,
+        name: str,
+        parent: str,
+        by: str,
+        settings: Mapping[str, Any],
+        reason: str,
+        config: RetrievalConfig,
+        seconds: float,
+    ) -> Proposed:
+        """Write a candidate's files, then the event that vouches for them."""
+        if self._run.journal.peek(Proposed, candidate=name) is None:
+            message = f"# Candidate {name}\n\nFrom {parent or 'nothing'}, by {by}: {reason}\n"
+            message += "".join(f"\n- {lever} = {value!r}" for lever, value in settings.items())
+            files = {"retrieval.toml": config.to_toml(), "message.md": message.rstrip() + "\n"}
+            self._run.save_files(name, files)
+        learned = config.ranker if config.fusion == LEARNED else None
+        return self._run.journal.emit(
+            Proposed(
+                round=number,
+                candidate=name,
+                parent=parent,
+                proposer=by,
+                changes=settings,
+                reason=reason,
+                digest=config.digest,
+                target=learned.target if learned else "",
+                fitted_on=learned.questions if learned else 0,
+                seconds=seconds,
+            )
+        )

@@ -1,0 +1,140 @@
+"""A change: one lever set to a value, with what it needs to have an effect, for all questions or
+for one predicted type."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from memgene.evolution.diagnosis import is_ranking
+from memgene.retrieval.config import RetrievalConfig, levers
+from memgene.retrieval.levers import Need
+
+LEARNED = "learned"
+VIEWS = ("lexical", "window", "episode", "dense", "soft", "structured")
+_SINGLE = {"lexical_only": "lexical", "dense_only": "dense"}
+# The learned fusion reads weights too: features look at the untrained fusion's best candidates.
+_WEIGHTED = ("weighted_sum", "rrf", LEARNED)
+# These act after scoring, so learned weights stay valid when they change.
+AFTER_SCORING = frozenset(
+    {
+        "neighbour_bonus",
+        "importance_weight",
+        "recency_weight",
+        "half_life_days",
+        "reinforcement_weight",
+        "utility_weight",
+        "mmr_lambda",
+        "temporal_neighbours",
+        "context_k",
+        "context_chars",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """`lever` set to `value`. `companions` are levers without which it would do nothing (the
+    weight of a view that is switched on, a fusion that reads more than one view); they count as
+    part of the one change. `question_type` restricts it to one predicted type."""
+
+    lever: str
+    value: Any
+    companions: Mapping[str, Any] = field(default_factory=dict)
+    question_type: str | None = None
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """All levers set, under the names journals use."""
+        prefix = "" if self.question_type is None else f"per_type.{self.question_type}."
+        values = {self.lever: self.value, **self.companions}
+        return {prefix + name: value for name, value in values.items()}
+
+
+def change(
+    config: RetrievalConfig, lever: str, value: Any, question_type: str | None = None
+) -> Change:
+    """The change of one lever, with its companions in this configuration."""
+    companions: dict[str, Any] = {}
+    view = lever.removesuffix("_k")
+    if question_type is None and lever.endswith("_k") and view in VIEWS and value > 0:
+        if config.fusion in _SINGLE and _SINGLE[config.fusion] != view:
+            companions["fusion"] = "weighted_sum"
+        if getattr(config, lever) == 0 and getattr(config, f"weight_{view}") == 0:
+            companions[f"weight_{view}"] = 1.0
+        if view == "window" and config.window == 0:
+            companions["window"] = 1
+    return Change(lever, value, companions, question_type)
+
+
+def settings_of(changes: Sequence[Change]) -> dict[str, Any]:
+    """All levers that several changes set."""
+    return {name: value for change in changes for name, value in change.settings.items()}
+
+
+def apply(config: RetrievalConfig, changes: Sequence[Change]) -> RetrievalConfig:
+    """The changed configuration, learned weights as they were. A change to `learned` leaves the
+    fusion unset: its weights have to be fitted first (`wants_fit`)."""
+    values: dict[str, Any] = {}
+    per_type: dict[str, dict[str, Any]] = {}
+    for each in changes:
+        target = (
+            values if each.question_type is None else per_type.setdefault(each.question_type, {})
+        )
+        target.update({each.lever: each.value, **each.companions})
+    if values.get("fusion") == LEARNED and config.ranker is None:
+        del values["fusion"]
+    if per_type:
+        values["per_type"] = per_type
+    return config.changed(**values)
+
+
+def wants_fit(config: RetrievalConfig, changes: Sequence[Change]) -> bool:
+    """Whether learned weights must be fitted (anew) after these changes to `config`: the fusion
+    becomes `learned`, or it is and something changes that the weights were fitted on."""
+    fusion = settings_of(changes).get("fusion", config.fusion)
+    if fusion != LEARNED:
+        return False
+    return config.fusion != LEARNED or any(
+        each.question_type is None and each.lever not in AFTER_SCORING for each in changes
+    )
+
+
+def has_effect(
+    config: RetrievalConfig, lever: str, available: frozenset[Need], metric: str
+) -> bool:
+    """Whether changing the lever can change the metric in this configuration."""
+    if any(need not in available for need in levers()[lever].needs):
+        return False
+    if lever in ("context_k", "context_chars"):
+        return not is_ranking(metric)
+    if lever.startswith("weight_"):
+        view = lever.removeprefix("weight_")
+        reads = config.fusion in _WEIGHTED and (view in VIEWS or config.fusion != "rrf")
+        return reads and (view not in VIEWS or _view_on(config, view))
+    needs_on = {
+        "window": _view_on(config, "window"),
+        "lexical_drop_names": _view_on(config, "lexical"),
+        "max_df": _view_on(config, "lexical"),
+        "dense_drop_names": _view_on(config, "dense"),
+        "dense_center": _view_on(config, "dense"),
+        "dense_content_words": _view_on(config, "dense"),
+        "entity_swap_k": config.entity_swap,
+        "half_life_days": config.recency_weight > 0,
+    }
+    return needs_on.get(lever, True)
+
+
+def _view_on(config: RetrievalConfig, view: str) -> bool:
+    return getattr(config, f"{view}_k") > 0 and _SINGLE.get(config.fusion, view) == view
+
+
+def same_settings(config: RetrievalConfig, changes: Sequence[Change]) -> bool:
+    """Whether the changes would set nothing new."""
+    for each in changes:
+        known = config.per_type.get(each.question_type, {}) if each.question_type else {}
+        for name, value in {each.lever: each.value, **each.companions}.items():
+            if known.get(name, getattr(config, name)) != levers()[name].checked(value):
+                return False
+    return True

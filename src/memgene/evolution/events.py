@@ -1,0 +1,332 @@
+"""What can happen in a run: one small typed event each, and its JSON form.
+
+Replay compares events field by field; fields marked volatile (seconds) may differ between a run
+and its repetition and are left out of that comparison.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar
+
+from memgene.core import RunError
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Base of all events. `replayed` events recur when a run is repeated; others are marks of a
+    session (a resume, an interruption)."""
+
+    kind: ClassVar[str] = ""
+    replayed: ClassVar[bool] = True
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, `event` first."""
+        return {"event": self.kind, **{f.name: _plain(getattr(self, f.name)) for f in fields(self)}}
+
+    def same(self, other: Event) -> bool:
+        """Whether both say the same, volatile fields apart."""
+        return type(self) is type(other) and all(
+            _plain(getattr(self, f.name)) == _plain(getattr(other, f.name))
+            for f in fields(self)
+            if not f.metadata.get("volatile")
+        )
+
+
+def _volatile() -> Any:
+    return field(default=0.0, metadata={"volatile": True})
+
+
+@dataclass(frozen=True, slots=True)
+class RunStarted(Event):
+    """The run and the sizes of its question sets."""
+
+    kind: ClassVar[str] = "run_started"
+    task: str
+    strategy: str
+    metric: str
+    seed: int
+    rounds: int
+    dev: int
+    val: int
+    fresh: int
+    division: str
+
+
+@dataclass(frozen=True, slots=True)
+class Resumed(Event):
+    """Another process took up the run."""
+
+    kind: ClassVar[str] = "resumed"
+    replayed: ClassVar[bool] = False
+    cut_bytes: int = 0
+    differences: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Interrupted(Event):
+    """Ctrl-C: the round was finished, the run can be resumed."""
+
+    kind: ClassVar[str] = "interrupted"
+    replayed: ClassVar[bool] = False
+    round: int
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosed(Event):
+    """Root causes of the lost score of a candidate on dev: questions and score per cause."""
+
+    kind: ClassVar[str] = "diagnosed"
+    round: int
+    candidate: str
+    score: float
+    failing: int
+    causes: Mapping[str, int]
+    lost: Mapping[str, float]
+    weak_types: tuple[str, ...]
+    abstained: float
+    worst: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Explored(Event):
+    """A seeded random step was taken because the last rounds were flat."""
+
+    kind: ClassVar[str] = "explored"
+    round: int
+    flat_rounds: int
+
+
+@dataclass(frozen=True, slots=True)
+class Proposed(Event):
+    """A candidate, its files in place. `changes` are the levers set, by name (per-type overrides
+    as `per_type.TYPE.LEVER`); `digest` names the configuration, learned weights included.
+    `target` is what they were fitted on ("" = not fitted anew)."""
+
+    kind: ClassVar[str] = "proposed"
+    round: int
+    candidate: str
+    parent: str
+    proposer: str
+    changes: Mapping[str, Any]
+    reason: str
+    digest: str
+    target: str = ""
+    fitted_on: int = 0
+    seconds: float = _volatile()
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluated(Event):
+    """A candidate (or a row of the final report) was evaluated; its cases are in its folder.
+
+    `score` is the mean of the run's metric (None where the metric does not apply), `scored` the
+    questions it was taken over, `errors` the failed calls, `usage` by role, `digest` a hash of the
+    scores.
+    """
+
+    kind: ClassVar[str] = "evaluated"
+    candidate: str
+    split: str
+    questions: int
+    scored: int
+    score: float | None
+    errors: int
+    digest: str
+    usage: Mapping[str, Mapping[str, float]]
+    seconds: float = _volatile()
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted(Event):
+    """The candidate became the incumbent. `probability` = share of resampled paired differences
+    above zero (None under best-so-far acceptance)."""
+
+    kind: ClassVar[str] = "accepted"
+    round: int
+    candidate: str
+    score: float
+    delta: float
+    probability: float | None
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected(Event):
+    """The candidate did not become the incumbent, and why."""
+
+    kind: ClassVar[str] = "rejected"
+    round: int
+    candidate: str
+    score: float
+    delta: float
+    probability: float | None
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reverted(Event):
+    """The current configuration fell too far under the best and was given up for it."""
+
+    kind: ClassVar[str] = "reverted"
+    round: int
+    given_up: str
+    back_to: str
+    drop: float
+
+
+@dataclass(frozen=True, slots=True)
+class RoundFinished(Event):
+    """State after a round: `current` is what the next round changes, `best` the best so far."""
+
+    kind: ClassVar[str] = "round_finished"
+    round: int
+    candidate: str
+    score: float
+    current: str
+    best: str
+    best_score: float
+    flat_rounds: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stopped(Event):
+    """The search ended: `reason` is one of rounds, converged, exhausted, budget; `detail` says
+    more."""
+
+    kind: ClassVar[str] = "stopped"
+    round: int
+    reason: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rechecked(Event):
+    """A candidate against the start on val items that no acceptance has seen."""
+
+    kind: ClassVar[str] = "rechecked"
+    candidate: str
+    against: str
+    delta: float
+    not_worse: float
+    questions: int
+    kept: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Promoted(Event):
+    """The candidate that the run yields."""
+
+    kind: ClassVar[str] = "promoted"
+    candidate: str
+    fallback: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Refitted(Event):
+    """Learned weights of a row of the final report: fitted on dev + val (`retrieval.toml`), or on
+    dev alone to choose the best static row (`dev.toml`)."""
+
+    kind: ClassVar[str] = "refitted"
+    row: str
+    file: str
+    target: str
+    questions: int
+    digest: str
+    seconds: float = _volatile()
+
+
+@dataclass(frozen=True, slots=True)
+class TestOpened(Event):
+    """The sealed test questions were handed to the final report."""
+
+    __test__: ClassVar[bool] = False
+    kind: ClassVar[str] = "test_opened"
+    questions: int
+    groups: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TestMeasured(Event):
+    """A row of the final report on the test questions."""
+
+    __test__: ClassVar[bool] = False
+    kind: ClassVar[str] = "test_measured"
+    row: str
+    score: float | None
+    questions: int
+
+
+@dataclass(frozen=True, slots=True)
+class FoldFinished(Event):
+    """One of the folds is done; its own journal tells the rest."""
+
+    kind: ClassVar[str] = "fold_finished"
+    fold: int
+    best: str
+    score: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Finished(Event):
+    """The run is complete; best/ holds this genome."""
+
+    kind: ClassVar[str] = "finished"
+    best: str
+    rounds: int
+    evaluations: int
+
+
+_KINDS: Mapping[str, type[Event]] = {
+    event.kind: event
+    for event in (
+        RunStarted,
+        Resumed,
+        Interrupted,
+        Diagnosed,
+        Explored,
+        Proposed,
+        Evaluated,
+        Accepted,
+        Rejected,
+        Reverted,
+        RoundFinished,
+        Stopped,
+        Rechecked,
+        Promoted,
+        Refitted,
+        TestOpened,
+        TestMeasured,
+        FoldFinished,
+        Finished,
+    )
+}
+
+
+def from_dict(values: Mapping[str, Any]) -> Event:
+    """Inverse of `Event.to_dict`. Raises RunError on an unknown event or field."""
+    values = dict(values)
+    name = values.pop("event", None)
+    if name not in _KINDS:
+        raise RunError(f"unknown event {name!r}")
+    try:
+        return _KINDS[name](**{key: _frozen(value) for key, value in values.items()})
+    except TypeError as error:
+        raise RunError(f"event {name!r} does not fit this version: {error}") from error
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, tuple | list):
+        return [_plain(item) for item in value]
+    return value
+
+
+def _frozen(value: Any) -> Any:
+    if isinstance(value, list):
+        return tuple(_frozen(item) for item in value)
+    if isinstance(value, dict):
+        return {key: _frozen(item) for key, item in value.items()}
+    return value

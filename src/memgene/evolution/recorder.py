@@ -1,0 +1,100 @@
+"""Evaluations that are done once: taken from the run folder when recorded, else made and kept."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from memgene.core import LabelledQuestion, RunError, Usage
+from memgene.evaluation.case import Case
+from memgene.evaluation.report import usage_json
+from memgene.evolution.budget import BudgetMeter
+from memgene.evolution.events import Evaluated
+from memgene.evolution.rundir import RunFolder, UsageByRole, cases_digest
+from memgene.evolution.scoring import mean, values
+from memgene.retrieval.config import RetrievalConfig
+
+
+class Evaluator(Protocol):
+    """Answers questions with a configuration and scores them."""
+
+    def evaluate(
+        self, config: RetrievalConfig, questions: Sequence[LabelledQuestion], label: str
+    ) -> Sequence[Case]:
+        """One case per question, in order."""
+        ...
+
+    def usage(self) -> Usage:
+        """What was used since the evaluator was made."""
+        ...
+
+
+class Recorder:
+    """Runs evaluations of one run: journal, cases, usage and budget see each exactly once.
+
+    A recorded evaluation costs no call and counts in the budget as it did when it was made.
+    """
+
+    def __init__(
+        self, run: RunFolder, metric: str, usage: Callable[[], Usage], meter: BudgetMeter
+    ) -> None:
+        self._run = run
+        self._metric = metric
+        self._usage = usage
+        self._meter = meter
+
+    def cases(
+        self,
+        subject: str,
+        split: str,
+        questions: Sequence[LabelledQuestion],
+        work: Callable[[], Sequence[Case]],
+    ) -> list[Case]:
+        """Cases of a subject (candidate id or `final/ROW`) on the questions of a split."""
+        recorded = self._run.journal.peek(Evaluated, candidate=subject, split=split)
+        if recorded is not None:
+            cases = self._run.load_cases(subject, [q.id for q in questions])
+            if cases_digest(cases) != recorded.digest:
+                raise RunError(
+                    f"{self._run.folder_of(subject) / 'cases.jsonl'} is not what the journal "
+                    "recorded; start a new run folder"
+                )
+            self._run.journal.emit(recorded)
+        else:
+            before, started = usage_json(self._usage()), time.perf_counter()
+            cases = list(work())
+            seconds = time.perf_counter() - started
+            used = _since(before, usage_json(self._usage()))
+            recorded = self._keep(subject, split, cases, used, seconds)
+        self._meter.add_evaluation(recorded.questions, recorded.usage, recorded.seconds)
+        return cases
+
+    def _keep(
+        self, subject: str, split: str, cases: Sequence[Case], used: UsageByRole, seconds: float
+    ) -> Evaluated:
+        """Files first, then the event that vouches for them."""
+        self._run.save_cases(subject, cases)
+        self._run.save_usage(subject, split, used, seconds)
+        return self._run.journal.emit(
+            Evaluated(
+                candidate=subject,
+                split=split,
+                questions=len(cases),
+                scored=len(values(cases, self._metric)),
+                score=mean(cases, self._metric),
+                errors=sum(case.error is not None for case in cases),
+                digest=cases_digest(cases),
+                usage=used,
+                seconds=seconds,
+            )
+        )
+
+
+def _since(before: UsageByRole, after: UsageByRole) -> UsageByRole:
+    """What was added to each role; roles that were not called are left out."""
+    grown = {
+        role: {name: amount - before.get(role, {}).get(name, 0) for name, amount in used.items()}
+        for role, used in after.items()
+    }
+    return {role: used for role, used in grown.items() if any(used.values())}

@@ -1,0 +1,89 @@
+"""What a person asks of an evolution, checked before any work is done."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from memgene.core import Budget, ConfigError, InputError
+from memgene.evolution.guard import GuardMode
+from memgene.evolution.preset import Preset, get_preset
+from memgene.harness.registry import STATIC
+from memgene.tasks.metrics import get_metric
+from memgene.tasks.task import Task
+
+STRATEGIES = ("config",)
+PROPOSERS = ("rule", "random")
+
+
+@dataclass(frozen=True, slots=True)
+class EvolveSettings:
+    """Settings of one evolution. `metric=None` takes the task's. `harnesses` are the static rows
+    of the final report. `budget.iterations` replaces the preset's round limit. `workers` threads
+    answer questions (1 = none beside the caller's); they do not change results.
+
+    Raises ConfigError or InputError on construction when something is unknown or out of range.
+    """
+
+    strategy: str = "config"
+    metric: str | None = None
+    seed: int = 0
+    agent: str = "offline"
+    embedder: str = "static"
+    harnesses: tuple[str, ...] = STATIC
+    proposer: str = "rule"
+    guard: str = "normal"
+    preset: str = "default"
+    budget: Budget = Budget()  # noqa: RUF009 - frozen
+    folds: int | None = None
+    workers: int = 1
+
+    def __post_init__(self) -> None:
+        _one_of("strategy", self.strategy, STRATEGIES)
+        _one_of("proposer", self.proposer, PROPOSERS)
+        _one_of("guard", self.guard, tuple(GuardMode))
+        get_preset(self.preset)
+        if self.metric is not None:
+            get_metric(self.metric)
+        if self.folds is not None and self.folds < 2:
+            raise InputError(f"folds must be at least 2, got {self.folds}")
+        if self.workers < 1:
+            raise InputError(f"workers must be at least 1, got {self.workers}")
+        object.__setattr__(self, "harnesses", tuple(self.harnesses))
+
+    @property
+    def plan(self) -> Preset:
+        """The preset."""
+        return get_preset(self.preset)
+
+    @property
+    def rounds(self) -> int:
+        """The round limit."""
+        return self.budget.iterations or self.plan.rounds
+
+    def metric_for(self, task: Task) -> str:
+        """What evolution maximises on a task."""
+        return self.metric or task.metric
+
+    def to_dict(self, task: Task) -> dict[str, Any]:
+        """What decides the result of a run on a task, as run.toml keeps it."""
+        limits = {name: limit for name, limit in asdict(self.budget).items() if limit is not None}
+        return {
+            "task": task.name,
+            "strategy": self.strategy,
+            "metric": self.metric_for(task),
+            "seed": self.seed,
+            "agent": self.agent,
+            "embedder": self.embedder,
+            "harnesses": list(self.harnesses),
+            "proposer": self.proposer,
+            "guard": self.guard,
+            "preset": self.preset,
+            "budget": limits or None,
+            "folds": self.folds,
+        }
+
+
+def _one_of(what: str, given: str, known: tuple[str, ...]) -> None:
+    if given not in known:
+        raise ConfigError(f"there is no {what} {given!r}; there is {', '.join(known)}")

@@ -1,0 +1,167 @@
+"""One evolution over one division of the groups: search, final report, best genome."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from memgene.core import Budget
+from memgene.evolution.budget import BudgetMeter
+from memgene.evolution.candidates import Candidates
+from memgene.evolution.config_search import ConfigSearch, SearchOutcome, SearchTools
+from memgene.evolution.events import Finished, RunStarted
+from memgene.evolution.final import FinalOutcome, FinalReport, FinalTools
+from memgene.evolution.guard import BestSoFar, Guard, GuardMode, PairedGuard
+from memgene.evolution.progress import Place, ProgressCallback, Reporter
+from memgene.evolution.promotion import bundle_of
+from memgene.evolution.proposers import Proposer, RandomProposer
+from memgene.evolution.recorder import Recorder
+from memgene.evolution.remembering import RememberingLearner
+from memgene.evolution.result import EvolveResult, add_usage
+from memgene.evolution.rules import RuleProposer
+from memgene.evolution.rundir import BEST, RunFolder
+from memgene.evolution.sealed import DevVal, SealedTest, seal
+from memgene.evolution.workbench import Workbench, can_learn
+from memgene.retrieval.levers import Need
+from memgene.tasks.splits import Division
+
+
+def evolve_division(
+    bench: Workbench,
+    division: Division,
+    path: Path,
+    *,
+    resume: bool,
+    progress: ProgressCallback | None,
+    place: Place = Place(),  # noqa: B008 - frozen
+) -> EvolveResult:
+    """Evolve on dev and val of a division, then measure on its test groups.
+
+    Raises RunInterruptedError after a stop was asked for; `resume=True` continues then.
+    """
+    settings, task = bench.settings, bench.task
+    asked = settings.to_dict(task) | ({"fold": place.fold} if place.folds else {})
+    with RunFolder.open(path, asked, {task.name: task.fingerprint}, resume=resume) as run:
+        data, sealed = seal(task, division, settings.seed)
+        return _Evolution(bench, run, data, division.origin, progress, place).run(sealed)
+
+
+class _Evolution:
+    """The parts of one run wired together."""
+
+    def __init__(
+        self,
+        bench: Workbench,
+        run: RunFolder,
+        data: DevVal,
+        origin: str,
+        progress: ProgressCallback | None,
+        place: Place,
+    ) -> None:
+        self._bench = bench
+        self._settings = bench.settings
+        self._run = run
+        self._data = data
+        self._origin = origin
+        self._meter = BudgetMeter(bench.settings.budget)
+        self._final_meter = BudgetMeter(Budget())
+        self._reporter = Reporter(progress, self._meter, bench.settings.rounds, place)
+        self._evaluator = bench.evaluator(data.task, data.training)
+        self._learner = RememberingLearner(bench.learner(data.task, data.training))
+        self._learnable = can_learn(data.dev)
+
+    def run(self, sealed: SealedTest) -> EvolveResult:
+        """Search, report, promote."""
+        journal = self._run.journal
+        journal.emit(self._start_event())
+        self._reporter.tell("start")
+        found = self._search()
+        self._reporter.tell("final")
+        final = self._final(found, sealed)
+        bundle = bundle_of(self._bench, found, final, self._origin)
+        if journal.peek(Finished) is None or not (self._run.path / BEST).exists():
+            self._run.save_best(bundle)
+        journal.emit(Finished(bundle.id, found.rounds, self._meter.questions))
+        return EvolveResult(
+            run=self._run.path,
+            strategy=self._settings.strategy,
+            metric=self._bench.metric,
+            rounds=found.rounds,
+            evaluations=self._meter.questions,
+            promoted=found.promoted.id,
+            stopped=found.stopped,
+            config=final.config,
+            test=final.report,
+            usage=add_usage([self._meter.roles, self._final_meter.roles]),
+            seconds=self._meter.seconds + self._final_meter.seconds + final.fit_seconds,
+        )
+
+    def _start_event(self) -> RunStarted:
+        return RunStarted(
+            task=self._bench.task.name,
+            strategy=self._settings.strategy,
+            metric=self._bench.metric,
+            seed=self._settings.seed,
+            rounds=self._settings.rounds,
+            dev=len(self._data.dev),
+            val=len(self._data.val),
+            fresh=len(self._data.fresh),
+            division=self._origin,
+        )
+
+    def _search(self) -> SearchOutcome:
+        metric, settings = self._bench.metric, self._settings
+        proposer, explorer = self._proposers()
+        tools = SearchTools(
+            journal=self._run.journal,
+            candidates=Candidates(
+                self._run,
+                Recorder(self._run, metric, self._evaluator.usage, self._meter),
+                self._meter,
+                self._evaluator,
+                self._learner,
+                self._data,
+                metric,
+            ),
+            meter=self._meter,
+            proposer=proposer,
+            explorer=explorer,
+            guard=self._guard(),
+            interrupt=self._bench.interrupt,
+            report=self._reporter.searched,
+        )
+        plan = settings.plan
+        return ConfigSearch(tools, self._data, plan, metric, settings.seed, settings.rounds).run()
+
+    def _proposers(self) -> tuple[Proposer, Proposer]:
+        """The proposer asked for, and the one that explores."""
+        needs = {Need.EMBEDDINGS, Need.WORD_VECTORS}
+        available = frozenset(needs | ({Need.TRAINING} if self._learnable else set()))
+        metric, most = self._bench.metric, self._settings.plan.max_changes
+        explorer = RandomProposer(available, metric, most, "exploring after flat rounds")
+        if self._settings.proposer == "random":
+            return RandomProposer(available, metric, most), explorer
+        return RuleProposer(available, metric, most), explorer
+
+    def _guard(self) -> Guard:
+        if self._settings.plan.follow:
+            return BestSoFar()
+        return PairedGuard.of_mode(GuardMode(self._settings.guard), self._settings.rounds)
+
+    def _final(self, found: SearchOutcome, sealed: SealedTest) -> FinalOutcome:
+        bench, data = self._bench, self._data
+        tools = FinalTools(
+            run=self._run,
+            recorder=Recorder(self._run, bench.metric, self._evaluator.usage, self._final_meter),
+            learner=self._learner,
+            evaluator_for=lambda part: bench.evaluator(part, data.training),
+            interrupt=bench.interrupt,
+            rounds=found.rounds,
+        )
+        report = FinalReport(tools, data, bench.metric, self._settings.seed)
+        return report.run(
+            found.promoted.config,
+            found.start.config,
+            bench.static(),
+            sealed,
+            learned_once=self._learnable,
+        )

@@ -1,0 +1,101 @@
+"""What all folds of an evolution share: agent, embedder, written memories, metrics, stop wish."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from memgene.agents.protocol import Agent
+from memgene.agents.registry import make_agent
+from memgene.core import LabelledQuestion
+from memgene.embed.protocol import Embedder, WordVectors
+from memgene.embed.registry import load_embedder, word_vectors
+from memgene.evaluation.executor import Executor, SerialExecutor, ThreadExecutor
+from memgene.evaluation.memories import MemoryPool
+from memgene.evolution.interrupt import Interruptible
+from memgene.evolution.learning import ANSWER_TOKENS, EVIDENCE, RankerLearner, learnable
+from memgene.evolution.settings import EvolveSettings
+from memgene.evolution.task_evaluator import TaskEvaluator
+from memgene.harness.protocol import HarnessFactory
+from memgene.harness.registry import make_factory
+from memgene.retrieval.config import RetrievalConfig
+from memgene.tasks.metrics import METRICS
+from memgene.tasks.task import Task
+
+
+@dataclass(frozen=True, slots=True)
+class Workbench:
+    """Made once per evolution; close it (context manager) to release the memories."""
+
+    task: Task
+    settings: EvolveSettings
+    agent: Agent
+    embedder: Embedder
+    words: WordVectors
+    memories: MemoryPool
+    interrupt: Interruptible
+
+    @classmethod
+    def of(cls, task: Task, settings: EvolveSettings, interrupt: Interruptible) -> Workbench:
+        """Load what the settings name."""
+        embedder = load_embedder(settings.embedder)
+        words = embedder if isinstance(embedder, WordVectors) else word_vectors()
+        agent = make_agent(settings.agent)
+        return cls(task, settings, agent, embedder, words, MemoryPool(), interrupt)
+
+    @property
+    def metric(self) -> str:
+        """What evolution maximises."""
+        return self.settings.metric_for(self.task)
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """All metrics that are reported, the run's own first."""
+        return tuple(dict.fromkeys((self.metric, *METRICS)))
+
+    def evaluator(self, part: Task, training: tuple[str, ...] | None) -> TaskEvaluator:
+        """An evaluator that may ask the questions of `part`."""
+        workers = self.settings.workers
+        executor: Executor = ThreadExecutor(workers) if workers > 1 else SerialExecutor()
+        return TaskEvaluator(
+            part,
+            training,
+            self.agent,
+            self.embedder,
+            self.words,
+            self.metrics,
+            self.memories,
+            executor,
+        )
+
+    def learner(self, part: Task, training: tuple[str, ...] | None) -> RankerLearner:
+        """Fits rankers on questions of `part`."""
+        return RankerLearner(
+            part,
+            training,
+            self.agent,
+            self.embedder,
+            self.words,
+            self.memories,
+            self.settings.seed,
+        )
+
+    def static(self) -> Mapping[str, HarnessFactory | RetrievalConfig]:
+        """The static rows by name; the bank as the configuration it is."""
+        return {
+            name: RetrievalConfig()
+            if name == "bank"
+            else make_factory(name, embedder=self.embedder)
+            for name in self.settings.harnesses
+        }
+
+    def __enter__(self) -> Workbench:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.memories.close()
+
+
+def can_learn(questions: Sequence[LabelledQuestion]) -> bool:
+    """Whether there is anything to fit a ranker on: usable evidence, or answers for the proxy."""
+    return any(learnable(q.gold, target) for q in questions for target in (EVIDENCE, ANSWER_TOKENS))

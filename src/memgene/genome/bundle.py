@@ -1,0 +1,147 @@
+"""The genome bundle: everything that evolved, as a folder or a .zip. Loading runs no code."""
+
+from __future__ import annotations
+
+import io
+import tomllib
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from memgene.core import ConfigError, NotFoundError, stable_id
+from memgene.retrieval.config import RetrievalConfig
+
+FORMAT = 1
+_ZIP_TIME = (1980, 1, 1, 0, 0, 0)
+_LARGEST = 64 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """A result with its interval: on which split, over how many questions."""
+
+    mean: float
+    low: float
+    high: float
+    n: int
+
+
+@dataclass(frozen=True)
+class GenomeBundle:
+    """An evolved memory. `scores` are named `split/metric`; `fingerprints` names the data.
+
+    Equal content gives equal bytes: nothing here depends on the clock, the machine or a path.
+    """
+
+    config: RetrievalConfig
+    embedder: str
+    strategy: str
+    parents: tuple[str, ...] = ()
+    scores: Mapping[str, Score] = field(default_factory=dict)
+    fingerprints: Mapping[str, str] = field(default_factory=dict)
+    provenance: Mapping[str, str | int | float | bool] = field(default_factory=dict)
+
+    @property
+    def id(self) -> str:
+        """A hash of what decides the memory's behaviour (configuration and embedder)."""
+        return stable_id(self.config.to_toml(), self.embedder)[:12]
+
+    def files(self) -> dict[str, bytes]:
+        """File names and contents, in order."""
+        import tomli_w
+
+        head: dict[str, Any] = {
+            "format": FORMAT,
+            "id": self.id,
+            "strategy": self.strategy,
+            "embedder": self.embedder,
+            "parents": list(self.parents),
+            "fingerprints": dict(sorted(self.fingerprints.items())),
+            "provenance": dict(sorted(self.provenance.items())),
+            "scores": {
+                name: {"mean": s.mean, "low": s.low, "high": s.high, "n": s.n}
+                for name, s in sorted(self.scores.items())
+            },
+        }
+        return {
+            "genome.toml": tomli_w.dumps(head).encode(),
+            "retrieval.toml": self.config.to_toml().encode(),
+        }
+
+    def save(self, path: Path) -> Path:
+        """Write the bundle to a folder, or to a `.zip` by its name. Existing files of the bundle
+        are replaced."""
+        path = Path(path)
+        if path.suffix == ".zip":
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(self._zipped())
+            return path
+        path.mkdir(parents=True, exist_ok=True)
+        for name, content in self.files().items():
+            (path / name).write_bytes(content)
+        return path
+
+    def _zipped(self) -> bytes:
+        buffer = io.BytesIO()
+        with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name, content in self.files().items():
+                entry = zipfile.ZipInfo(name, _ZIP_TIME)
+                entry.external_attr = 0o644 << 16
+                entry.compress_type = zipfile.ZIP_DEFLATED
+                archive.writestr(entry, content)
+        return buffer.getvalue()
+
+    @classmethod
+    def load(cls, path: Path) -> GenomeBundle:
+        """Read a folder or a .zip.
+
+        Raises:
+            NotFoundError: nothing there, or a file of the bundle is missing.
+            ConfigError: made by another format, damaged, or its id does not fit its content.
+        """
+        path = Path(path)
+        try:
+            head = tomllib.loads(_read(path, "genome.toml").decode())
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise ConfigError(f"{path}/genome.toml is damaged: {error}") from error
+        if head.get("format") != FORMAT:
+            raise ConfigError(
+                f"{path} is a genome of format {head.get('format')!r}; this version reads {FORMAT}"
+            )
+        config = RetrievalConfig.from_toml(_read(path, "retrieval.toml").decode())
+        try:
+            bundle = cls(
+                config=config,
+                embedder=head["embedder"],
+                strategy=head["strategy"],
+                parents=tuple(head["parents"]),
+                scores={n: Score(**s) for n, s in head["scores"].items()},
+                fingerprints=head["fingerprints"],
+                provenance=head["provenance"],
+            )
+            stated = head["id"]
+        except (KeyError, TypeError) as error:
+            raise ConfigError(f"{path}/genome.toml is damaged: {error!r}") from error
+        if bundle.id != stated:
+            raise ConfigError(
+                f"{path} says it is genome {stated} but its content is {bundle.id}: it was edited"
+            )
+        return bundle
+
+
+def _read(path: Path, name: str) -> bytes:
+    try:
+        if path.is_dir():
+            return (path / name).read_bytes()
+        if path.is_file():
+            with zipfile.ZipFile(path) as archive:
+                if archive.getinfo(name).file_size > _LARGEST:
+                    raise ConfigError(f"{path}: {name} is larger than {_LARGEST} bytes")
+                return archive.read(name)
+    except (FileNotFoundError, KeyError):
+        raise NotFoundError(f"{path} has no {name}: it is not a genome bundle") from None
+    except zipfile.BadZipFile as error:
+        raise ConfigError(f"{path} is not a zip file: {error}") from error
+    raise NotFoundError(f"there is no genome bundle at {path}")

@@ -1,0 +1,67 @@
+"""One protocol for every kind of memory: bank, program, genome, baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from memgene.core import Context, Episode, Filled, Schema, SchemaField
+
+QUERY_TEXT = Schema("Query", (SchemaField("query_text", "str", "what to look for"),))
+NO_ITEM = Schema("KnowledgeItem")
+
+
+@dataclass(frozen=True, slots=True)
+class Instructions:
+    """What a harness tells the agent: how to extract, ask and answer (M* §2)."""
+
+    knowledge_item: str = ""
+    query: str = ""
+    response: str = ""
+    always_on: str = ""
+
+
+class Harness(Protocol):
+    """A memory at work for one evaluation: fresh when made, persistent until closed."""
+
+    @property
+    def name(self) -> str:
+        """Name in tables and JSON."""
+        ...
+
+    @property
+    def instructions(self) -> Instructions:
+        """Words for the agent's prompts."""
+        ...
+
+    @property
+    def item_schema(self) -> Schema:
+        """What the agent fills in from an episode; no fields = the episode is stored as it is."""
+        ...
+
+    @property
+    def query_schema(self) -> Schema:
+        """What the agent fills in from a question."""
+        ...
+
+    @property
+    def yields_hits(self) -> bool:
+        """Whether reads return a ranking (then recall@k applies)."""
+        ...
+
+    def write(self, item: Filled, episode: Episode) -> None:
+        """Remember one episode."""
+        ...
+
+    def read(self, query: Filled) -> Context:
+        """Recall for one query. Sees nothing of the gold answer."""
+        ...
+
+    def close(self) -> None:
+        """Release what the memory holds."""
+        ...
+
+
+HarnessFactory = Callable[[], Harness]
+"""Makes a fresh, empty memory; called once per group (`own_group`) or once (`shared`)."""

@@ -1,0 +1,157 @@
+"""The first part of the page: the honest number, what it is compared with, and the trajectory."""
+
+from __future__ import annotations
+
+from memgene.reports import plots
+from memgene.reports.elements import Markup, Piece, details, element, join, section, table
+from memgene.reports.model import Difference, Round, RunView, Score, Trajectory, Verdict
+from memgene.reports.numbers import duration, interval, points, probability, signed
+
+
+def headline(view: RunView) -> Markup:
+    """The evolved memory's held-out score beside the start's, in one sentence and two numbers."""
+    evolved = view.evolved
+    if evolved is None:
+        state = "This run has no held-out result yet."
+        if view.finished:
+            state = "This run made no held-out measurement."
+        return element("p", state, class_="lead")
+    gain = next((d for d in view.differences if d.name == "start"), None)
+    figures = [_figure(points(evolved.mean), f"{view.metric}, evolved", _of(evolved))]
+    start = view.rows.get("start", {}).get(view.metric)
+    if start is not None:
+        figures.append(_figure(points(start.mean), "start", _of(start)))
+    if gain is not None:
+        text = f"{interval(gain.low, gain.high)}, paired"
+        figures.append(_figure(signed(gain.delta), "evolved − start", text))
+    words = [f"Measured once, on {evolved.n} held-out questions. "]
+    if gain is not None:
+        words.append(_verdict(gain.low, gain.high))
+    return join(
+        (element("div", *figures, class_="figures"), element("p", "".join(words), class_="lead"))
+    )
+
+
+def comparison(view: RunView) -> Markup:
+    """Every row of the result with its interval, then the paired differences."""
+    rows = [
+        (name, scores[view.metric]) for name, scores in view.rows.items() if view.metric in scores
+    ]
+    if not rows:
+        return Markup("")
+    bars = [
+        plots.Bar(name, s.mean, s.low, s.high, f"{points(s.mean)} {_of(s)}", name == "evolved")
+        for name, s in rows
+    ]
+    parts: list[Piece] = [plots.intervals(bars)]
+    if view.differences:
+        parts.append(element("h3", "Evolved minus each, on the same questions"))
+        parts.append(plots.intervals([_difference(d) for d in view.differences], zero=True))
+    absent = [name for name, scores in view.rows.items() if view.metric not in scores]
+    if absent:
+        words = f"Without {view.metric} (it does not apply to them): {', '.join(absent)}."
+        parts.append(element("p", words, class_="quiet"))
+    parts.append(details("All metrics", _all_metrics(view)))
+    return section("On held-out questions", *parts, lead=_method(rows[0][1], view))
+
+
+def trajectories(view: RunView) -> Markup:
+    """Scores on val over the rounds; one plot per fold."""
+    parts: list[Piece] = []
+    folds = len(view.trajectories) > 1
+    if folds:
+        parts.append(_fold_table(view))
+    parts += [_plot(one, view.metric, folds) for one in view.trajectories]
+    if not parts:
+        return Markup("")
+    lead = "Acceptance on val guides the search; it is not the claim."
+    return section("How the score moved", plots.legend(), *parts, lead=lead)
+
+
+def _plot(one: Trajectory, metric: str, titled: bool) -> Markup:
+    wide = plots.trajectory(one.rounds, metric, width=860)
+    narrow = plots.trajectory(one.rounds, metric, width=340)
+    head: Piece = element("h3", one.name) if titled else Markup("")
+    foot: Piece = element("p", one.stopped, class_="quiet") if one.stopped else Markup("")
+    counted = element("p", _counts(one.rounds), class_="quiet")
+    return join(
+        (
+            head,
+            element("div", wide, class_="wide"),
+            element("div", narrow, class_="narrow"),
+            counted,
+            foot,
+        )
+    )
+
+
+def _counts(rounds: tuple[Round, ...]) -> str:
+    tried = [r for r in rounds if r.verdict is not Verdict.START]
+    kept = sum(r.verdict is Verdict.ACCEPTED for r in tried)
+    return f"{len(tried)} candidates tried, {kept} accepted."
+
+
+def _fold_table(view: RunView) -> Markup:
+    rows = [
+        (
+            one.name,
+            points(one.start.mean) if one.start else None,
+            points(one.test.mean) if one.test else None,
+            signed(one.test.mean - one.start.mean) if one.test and one.start else None,
+            one.test.n if one.test else None,
+            sum(r.verdict is Verdict.ACCEPTED for r in one.rounds),
+        )
+        for one in view.trajectories
+    ]
+    return table(("fold", "start", "evolved", "gain", "questions", "accepted"), rows)
+
+
+def _all_metrics(view: RunView) -> Markup:
+    metrics = sorted({metric for scores in view.rows.values() for metric in scores})
+    rows = []
+    for name, scores in view.rows.items():
+        cells = [f"{points(scores[m].mean)}" if m in scores else None for m in metrics]
+        rows.append((name, *cells))
+    return table(("memory", *metrics), rows)
+
+
+def _difference(d: Difference) -> plots.Bar:
+    text = f"{signed(d.delta)} {interval(d.low, d.high)}"
+    if d.p is not None:
+        text += f" p {probability(d.p)}"
+    return plots.Bar(d.name, d.delta, d.low, d.high, text, d.low > 0)
+
+
+def _figure(number: str, name: str, small: str) -> Markup:
+    return element(
+        "div",
+        element("b", number),
+        element("span", name),
+        element("small", small),
+    )
+
+
+def _of(score: Score) -> str:
+    return interval(score.low, score.high)
+
+
+def _verdict(low: float, high: float) -> str:
+    if low > 0:
+        return "The whole interval of the gain lies above zero."
+    if high < 0:
+        return "The whole interval lies below zero: what evolved is worse than the start."
+    return (
+        "The interval of the difference includes zero: "
+        "this run does not show a gain on held-out questions."
+    )
+
+
+def _method(score: Score, view: RunView) -> str:
+    words = f"95 % bootstrap intervals over {score.n} questions"
+    if score.method:
+        words += f", resampling {score.method}"
+    if view.best_static:
+        words += f". Best static memory, chosen on val: {view.best_static}"
+    if view.seconds is not None:
+        words += f". The whole run took {duration(view.seconds)}"
+    return words + "."

@@ -1,0 +1,170 @@
+"""From a run folder to what its report shows. Reads files only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from memgene.evaluation.case import Case
+from memgene.evolution.events import (
+    Evaluated,
+    Event,
+    Finished,
+    Promoted,
+    Proposed,
+    Rechecked,
+    Refitted,
+    RunStarted,
+)
+from memgene.evolution.journal import read_journal
+from memgene.evolution.result import EVOLVED, START, add_usage
+from memgene.evolution.rundir import BEST, JOURNAL_FILE, read_run
+from memgene.reports import outcome
+from memgene.reports.history import History, follow, read_history
+from memgene.reports.model import RunView, Trajectory
+from memgene.reports.numbers import signed, value
+from memgene.retrieval.config import RetrievalConfig
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """One journal with its search and final rows: a whole run, or one fold of it."""
+
+    name: str
+    started: RunStarted | None
+    events: tuple[Event, ...]
+    history: History
+    test: Mapping[str, Sequence[Case]]
+    val: Mapping[str, Sequence[Case]]
+
+
+def load_view(folder: Path) -> RunView:
+    """Everything a report shows. Raises RunError when the folder is no run folder."""
+    run = read_run(folder)
+    settings: Mapping[str, Any] = run.get("settings", {})
+    seed = int(settings.get("seed", 0))
+    main = _part(folder, "run", str(settings.get("metric", "")))
+    folds = [
+        _part(path, path.name.replace("-", " "), str(settings.get("metric", "")))
+        for path in sorted(folder.glob("fold-*"), key=_number)
+        if (path / JOURNAL_FILE).exists()
+    ]
+    parts = folds or [main]
+    started = next((p.started for p in parts if p.started), None)
+    metric = started.metric if started else str(settings.get("metric", ""))
+    rows = _pooled([part.test for part in parts])
+    fixed, broken = outcome.examples(rows, metric)
+    return RunView(
+        run=folder.name,
+        task=started.task if started else str(settings.get("task", "")),
+        strategy=started.strategy if started else str(settings.get("strategy", "")),
+        metric=metric,
+        finished=any(isinstance(e, Finished) for e in main.events),
+        rows=outcome.scores(rows, seed),
+        differences=outcome.differences(rows, metric, seed),
+        best_static=outcome.best_on_val(_pooled([part.val for part in parts]), metric),
+        trajectories=tuple(_trajectory(part, metric, seed) for part in parts),
+        categories=outcome.categories(rows, metric),
+        followed=follow(parts[0].history, metric),
+        fixed=fixed,
+        broken=broken,
+        usage=_usage([*folds, main]),
+        seconds=_seconds([*folds, main]),
+        evaluations=_evaluations([*folds, main]),
+        best=_best(folder),
+        settings=_settings(run),
+        fingerprints={str(k): str(v) for k, v in run.get("data", {}).items()},
+        notes=_notes(parts),
+    )
+
+
+def _part(folder: Path, name: str, metric: str) -> _Part:
+    events = tuple(entry.event for entry in read_journal(folder / JOURNAL_FILE))
+    started = next((e for e in events if isinstance(e, RunStarted)), None)
+    test, val = outcome.read_rows(folder, events)
+    history = read_history(folder, events, started.metric if started else metric)
+    return _Part(name, started, events, history, test, val)
+
+
+def _trajectory(part: _Part, metric: str, seed: int) -> Trajectory:
+    found = outcome.scores(part.test, seed)
+    return Trajectory(
+        part.name,
+        part.history.rounds,
+        found.get(EVOLVED, {}).get(metric),
+        found.get(START, {}).get(metric),
+        part.history.stopped,
+    )
+
+
+def _pooled(parts: Sequence[Mapping[str, Sequence[Case]]]) -> dict[str, list[Case]]:
+    """Rows that every part has, their cases one after another."""
+    if not parts:
+        return {}
+    shared = [name for name in parts[0] if all(name in part for part in parts)]
+    return {name: [case for part in parts for case in part[name]] for name in shared}
+
+
+def _usage(parts: Sequence[_Part]) -> dict[str, dict[str, float]]:
+    return add_usage([e.usage for p in parts for e in p.events if isinstance(e, Evaluated)])
+
+
+def _seconds(parts: Sequence[_Part]) -> float:
+    timed = (Evaluated, Proposed, Refitted)
+    return sum(e.seconds for p in parts for e in p.events if isinstance(e, timed))
+
+
+def _evaluations(parts: Sequence[_Part]) -> int:
+    return sum(e.questions for p in parts for e in p.events if isinstance(e, Evaluated))
+
+
+def _best(folder: Path) -> dict[str, str]:
+    """Levers of the promoted configuration that differ from the default."""
+    path = folder / BEST / "retrieval.toml"
+    if not path.exists():
+        return {}
+    config = RetrievalConfig.from_toml(path.read_text(encoding="utf-8"))
+    changed = {
+        lever: f"{value(new)} (default {value(old)})"
+        for lever, (old, new) in RetrievalConfig().difference(config).items()
+        if lever != "ranker"
+    }
+    if config.ranker is not None:
+        learned = config.ranker
+        changed["learned weights"] = (
+            f"{len(learned.weight)} features, fitted on {learned.questions} questions "
+            f"by {learned.target.replace('_', ' ')}"
+        )
+    return changed or {"(nothing)": "the default configuration"}
+
+
+def _settings(run: Mapping[str, Any]) -> dict[str, str]:
+    flat = {str(k): str(v) for k, v in run.get("settings", {}).items()}
+    flat.update({f"version of {k}": str(v) for k, v in run.get("versions", {}).items()})
+    if run.get("git_revision"):
+        flat["git revision"] = str(run["git_revision"])
+    return flat
+
+
+def _notes(parts: Sequence[_Part]) -> tuple[str, ...]:
+    """Re-checks and promotions, one line each."""
+    notes = []
+    for part in parts:
+        where = f"{part.name}: " if len(parts) > 1 else ""
+        for event in part.events:
+            if isinstance(event, Rechecked):
+                kept = "kept" if event.kept else "not kept"
+                notes.append(
+                    f"{where}re-check of {event.candidate} on {event.questions} fresh val "
+                    f"questions: {signed(event.delta)} against the start, {kept}."
+                )
+            elif isinstance(event, Promoted):
+                notes.append(f"{where}promoted candidate {event.candidate}.")
+    return tuple(notes)
+
+
+def _number(path: Path) -> tuple[int, str]:
+    digits = path.name.rpartition("-")[2]
+    return (int(digits) if digits.isdigit() else 0, path.name)

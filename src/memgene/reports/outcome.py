@@ -1,0 +1,110 @@
+"""From the final rows' cases to scores, paired differences, categories and examples."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from memgene.evaluation.case import Case
+from memgene.evaluation.compare import compare_cases
+from memgene.evaluation.records import read_cases
+from memgene.evaluation.report import intervals
+from memgene.evaluation.statistics import spread
+from memgene.evolution.events import Event, TestMeasured, TestOpened
+from memgene.evolution.result import EVOLVED, START, best_static
+from memgene.evolution.scoring import mean
+from memgene.reports.model import CategoryRow, Difference, Example, Score
+
+EXAMPLES = 5
+Cases = Mapping[str, Sequence[Case]]
+
+
+def read_rows(folder: Path, events: Sequence[Event]) -> tuple[dict[str, list[Case]], ...]:
+    """Cases of every measured row: on test, and on val (rows that were measured there)."""
+    opened = next((e for e in events if isinstance(e, TestOpened)), None)
+    if opened is None:
+        return {}, {}
+    tested = frozenset(opened.groups)
+    test, val = {}, {}
+    for event in events:
+        if isinstance(event, TestMeasured):
+            cases = read_cases(folder / "final" / _slug(event.row) / "cases.jsonl")
+            test[event.row] = [case for case in cases if case.group in tested]
+            val[event.row] = [case for case in cases if case.group not in tested]
+    return test, val
+
+
+def scores(rows: Cases, seed: int) -> dict[str, dict[str, Score]]:
+    """Mean and interval of every row and metric."""
+    return {
+        name: {
+            metric: Score(found.mean, found.low, found.high, found.n, str(found.method))
+            for metric, found in intervals(cases, seed=seed).items()
+        }
+        for name, cases in rows.items()
+    }
+
+
+def differences(rows: Cases, metric: str, seed: int) -> tuple[Difference, ...]:
+    """Evolved minus every other row that has the metric, start first."""
+    if EVOLVED not in rows or not _has(rows[EVOLVED], metric):
+        return ()
+    found = []
+    for name, cases in rows.items():
+        if name != EVOLVED and _has(cases, metric):
+            pair = compare_cases(rows[EVOLVED], cases, metric, seed=seed).paired
+            found.append(Difference(name, pair.delta, pair.low, pair.high, pair.p))
+    return tuple(found)
+
+
+def best_on_val(val: Cases, metric: str) -> str | None:
+    """The static memory with the highest mean on val."""
+    static = {n: mean(c, metric) for n, c in val.items() if n not in (EVOLVED, START) and c}
+    return best_static(static)
+
+
+def categories(rows: Cases, metric: str) -> tuple[CategoryRow, ...]:
+    """Means per category of each row that has the metric."""
+    found = []
+    for name, cases in rows.items():
+        scored: dict[str, list[float]] = {}
+        for case in cases:
+            if metric in case.scores:
+                scored.setdefault(case.category, []).append(case.scores[metric])
+        if not scored:
+            continue
+        means = {c: (sum(v) / len(v), len(v)) for c, v in sorted(scored.items())}
+        even = spread({c: m for c, (m, _) in means.items()})
+        found.append(CategoryRow(name, means, even.minimum, even.std))
+    return tuple(found)
+
+
+def examples(rows: Cases, metric: str) -> tuple[tuple[Example, ...], tuple[Example, ...]]:
+    """Questions that gained most and that lost most against the start, at most five each."""
+    if EVOLVED not in rows or START not in rows:
+        return (), ()
+    before = {case.question_id: case for case in rows[START]}
+    pairs = [
+        Example(before[case.question_id], case)
+        for case in rows[EVOLVED]
+        if case.question_id in before
+        and metric in case.scores
+        and metric in before[case.question_id].scores
+    ]
+
+    def gained(pair: Example) -> float:
+        return pair.after.scores[metric] - pair.before.scores[metric]
+
+    fixed = sorted((p for p in pairs if gained(p) > 0), key=gained, reverse=True)
+    broken = sorted((p for p in pairs if gained(p) < 0), key=gained)
+    return tuple(fixed[:EXAMPLES]), tuple(broken[:EXAMPLES])
+
+
+def _has(cases: Sequence[Case], metric: str) -> bool:
+    return any(metric in case.scores for case in cases)
+
+
+def _slug(name: str) -> str:
+    """A row's folder under final/."""
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.") or "row"

@@ -1,0 +1,57 @@
+"""The whole page: one file, nothing fetched, dark and light, readable on a phone."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from string import Template
+
+from memgene.reports import facts, headline, rounds, traces
+from memgene.reports.elements import element, join
+from memgene.reports.model import RunView
+
+
+def page(view: RunView) -> str:
+    """HTML of a run's report."""
+    title = f"{view.task}: {view.strategy} evolution"
+    body = join(
+        (
+            element("h1", title),
+            element("p", _about(view), class_="quiet"),
+            headline.headline(view),
+            headline.comparison(view),
+            headline.trajectories(view),
+            rounds.rounds(view),
+            facts.categories(view),
+            rounds.zeros(view),
+            rounds.followed(view.followed, view.metric),
+            traces.examples(
+                "Fixed",
+                "Held-out questions that gained most over the start.",
+                view.fixed,
+                view.metric,
+            ),
+            traces.examples(
+                "Broken",
+                "Held-out questions that lost most against the start.",
+                view.broken,
+                view.metric,
+            ),
+            facts.cost(view),
+            facts.settings(view),
+        )
+    )
+    template = Template(_resource("page.html"))
+    return template.substitute(
+        title=element("title", f"memgene · {title}").html,
+        style=_resource("page.css"),
+        body=body.html,
+    )
+
+
+def _about(view: RunView) -> str:
+    state = "" if view.finished else " The run is not finished; this is its state so far."
+    return f"Run {view.run}. Metric {view.metric}, scores in points of 100.{state}"
+
+
+def _resource(name: str) -> str:
+    return files("memgene.reports").joinpath(name).read_text(encoding="utf-8")

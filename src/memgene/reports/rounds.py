@@ -1,0 +1,138 @@
+"""What changed each round and why, what failed, and one question followed through all rounds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from memgene.evaluation.case import Case
+from memgene.reports.elements import Markup, Piece, details, element, join, section, table
+from memgene.reports.model import Change, Followed, Round, RunView, Trajectory, Verdict
+from memgene.reports.numbers import duration, points
+from memgene.reports.traces import evidence_places, trace
+
+
+def rounds(view: RunView) -> Markup:
+    """A list of rounds per trajectory, and the table of failure causes."""
+    parts: list[Piece] = []
+    for one in view.trajectories:
+        body = join(
+            (element("ol", *(_round(r) for r in one.rounds), class_="rounds"), _causes(one.rounds))
+        )
+        if len(view.trajectories) == 1:
+            parts.append(body)
+        else:
+            parts.append(details(one.name, body, open_=one is view.trajectories[0]))
+    if not parts:
+        return Markup("")
+    return section("What changed each round, and why", *parts)
+
+
+def zeros(view: RunView) -> Markup:
+    """Val questions that scored nothing, per category and round."""
+    parts = [_zero_table(one, len(view.trajectories) > 1) for one in view.trajectories]
+    if not any(part.html for part in parts):
+        return Markup("")
+    lead = (
+        "Val questions with score 0 under each round's candidate, of how many. "
+        "Val guides the search; these are not held-out numbers."
+    )
+    return section("Questions that scored zero", *parts, lead=lead)
+
+
+def followed(one: Followed | None, metric: str) -> Markup:
+    """A question's answers and scores, round by round."""
+    if one is None or not one.steps:
+        return Markup("")
+    rows = [
+        (number, points(case.scores.get(metric)), _found(case), case.answer or "–", _top(case))
+        for number, case in one.steps
+    ]
+    gold = " / ".join(one.gold) or "(not answerable)"
+    return section(
+        "One question through all rounds",
+        element("p", "The val question that gained most; ✓ marks gold evidence.", class_="quiet"),
+        element("p", element("b", one.question), " Gold: ", gold),
+        table(("round", "score", "evidence at", "answer", "first hit"), rows, numeric_from=99),
+        details("Its trace in the first and the last round", *_ends(one)),
+    )
+
+
+def _ends(one: Followed) -> list[Markup]:
+    first, last = one.steps[0], one.steps[-1]
+    chosen = [first] if first[0] == last[0] else [first, last]
+    return [join((element("h3", f"Round {number}"), trace(case))) for number, case in chosen]
+
+
+def _found(case: Case) -> str:
+    """Places of the gold evidence in the ranking."""
+    return ", ".join(map(str, sorted(evidence_places(case).values()))) or "–"
+
+
+def _top(case: Case) -> str:
+    if not case.hits:
+        return "(none)"
+    top = case.hits[0]
+    mark = " ✓" if set(top.refs) & set(case.evidence) else ""
+    return _short(top.rendered, 120) + mark
+
+
+def _short(text: str, limit: int) -> str:
+    return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"
+
+
+def _round(one: Round) -> Markup:
+    head: list[Piece] = [element("b", f"Round {one.number}"), " "]
+    head.append(element("span", one.verdict.value, class_=f"badge {one.verdict.value}"))
+    if one.kind and one.verdict is not Verdict.START:
+        head.append(element("span", f" {one.kind}", class_="quiet"))
+    if one.score is not None:
+        head.append(f" val {points(one.score)}")
+        if one.best is not None and one.verdict is not Verdict.START:
+            head.append(f", best {points(one.best)}")
+    if one.seconds is not None:
+        head.append(element("span", f" · {duration(one.seconds)}", class_="quiet"))
+    parts: list[Piece] = [element("p", *head)]
+    if one.changes:
+        parts.append(element("p", *_changes(one.changes), class_="changes"))
+    said = filter(None, (one.why, one.outcome))
+    parts += [element("p", words, class_="quiet") for words in said]
+    return element("li", *parts)
+
+
+def _changes(changes: Sequence[Change]) -> list[Piece]:
+    pieces: list[Piece] = []
+    for change in changes:
+        if pieces:
+            pieces.append(" ")
+        pieces.append(element("code", f"{change.lever}: {change.before} → {change.after}"))
+    return pieces
+
+
+def _causes(rounds: Sequence[Round]) -> Markup:
+    diagnosed = [r for r in rounds if r.causes]
+    if not diagnosed:
+        return Markup("")
+    names = sorted({name for r in diagnosed for name in r.causes})
+    rows: list[tuple[Piece, ...]] = [
+        (r.number, points(r.dev_score), *(r.causes.get(name, 0) for name in names))
+        for r in diagnosed
+    ]
+    head = ("round", "dev score", *(name.replace("_", " ") for name in names))
+    return details("Where failures began, by round (dev questions)", table(head, rows))
+
+
+def _zero_table(one: Trajectory, titled: bool) -> Markup:
+    counted = [r for r in one.rounds if r.zeros]
+    if not counted:
+        return Markup("")
+    names = sorted({name for r in counted for name in r.zeros})
+
+    def cell(r: Round, name: str) -> str | None:
+        found = r.zeros.get(name)
+        return None if found is None else f"{found[0]} / {found[1]}"
+
+    rows: list[tuple[Piece, ...]] = [
+        (r.number, *(cell(r, name) for name in names)) for r in counted
+    ]
+    drawn = table(("round", *names), rows)
+    return details(one.name, drawn) if titled else drawn

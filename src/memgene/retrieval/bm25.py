@@ -1,0 +1,78 @@
+"""BM25 over rows, windows of rows and whole sources, from the postings in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memgene.retrieval.index import NONE, UnitIndex
+from memgene.retrieval.query import QueryTerm
+
+K1 = 1.2
+B = 0.75
+Floats = NDArray[np.float32]
+Rows = NDArray[np.int64]
+Counts = Callable[[UnitIndex, int], tuple[Rows, Floats]]
+
+
+def bm25(
+    index: UnitIndex,
+    terms: Sequence[QueryTerm],
+    *,
+    offsets: tuple[int, ...] = (0,),
+) -> Floats:
+    """BM25 of every row, its text taken as that of the rows at `offsets` in the same source.
+
+    `(0,)` is the plain view, `(-1, 0, 1)` a ±1 window, `(-1, 0)` previous and this turn.
+    Removed rows score 0.
+    """
+    scores = np.zeros(len(index), np.float32)
+    lengths, mean = index.window_lengths(offsets)
+    for term in terms:
+        if term.term is None:
+            continue
+        rows, counts = _spread(index, term.term, offsets)
+        norm = K1 * (1 - B + B * lengths[rows] / mean)
+        scores[rows] += np.float32(term.idf * (K1 + 1)) * counts / (counts + norm)
+    return np.where(index.alive, scores, np.float32(0))
+
+
+def source_bm25(index: UnitIndex, terms: Sequence[QueryTerm]) -> Floats:
+    """BM25 of each row's whole source (episode), 0 for rows without one."""
+    many = len(index.sources)
+    if not many:
+        return np.zeros(len(index), np.float32)
+    source, alive = index.source, index.alive
+    owned = (source != NONE) & alive
+    lengths = np.bincount(source[owned], index.length[owned], many)
+    mean = max(float(lengths.sum()) / many, 1.0)
+    norm = K1 * (1 - B + B * lengths / mean)
+    scores = np.zeros(many)
+    for term in terms:
+        if term.term is None:
+            continue
+        rows, counts = index.postings.rows(term.term)
+        keep = owned[rows]
+        tf = np.bincount(source[rows[keep]], counts[keep], many)
+        df = int((tf > 0).sum())
+        idf = np.log1p((many - df + 0.5) / (df + 0.5))
+        scores += idf * tf * (K1 + 1) / (tf + norm)
+    return np.where(owned, scores[source], 0).astype(np.float32)
+
+
+def _spread(index: UnitIndex, term: int, offsets: tuple[int, ...]) -> tuple[Rows, Floats]:
+    """Rows in whose window the term occurs, with the summed counts."""
+    holders, counts = index.postings.rows(term)
+    rows = holders.astype(np.int64)
+    if offsets == (0,):
+        return rows, counts
+    living = index.alive[rows]
+    rows, counts = rows[living], counts[living]
+    reached = [index.shifted(rows, -o) if o else rows for o in offsets]
+    everything = np.concatenate(reached)
+    weights = np.tile(counts, len(offsets))
+    valid = everything != NONE
+    found, inverse = np.unique(everything[valid], return_inverse=True)
+    return found, np.bincount(inverse, weights[valid], len(found)).astype(np.float32)

@@ -1,0 +1,262 @@
+"""What retrieval keeps in memory about the units one query scope may see.
+
+Built from the bank and brought up to date by version, so that it can always be rebuilt: words
+(`Postings`), neighbours in a source, speakers, dates, rescoring values, vectors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memgene.bank.unit import MemoryUnit
+from memgene.retrieval.growable import Column
+from memgene.retrieval.postings import Postings
+from memgene.retrieval.text import stem, words
+from memgene.retrieval.traits import TRAITS, traits
+
+NONE = -1
+PREFIX = 4
+_INDEXED = (
+    "content",
+    "speaker",
+    "source",
+    "turn_start",
+    "event_time",
+    "persons",
+    "entities",
+    "locations",
+    "topics",
+    "keywords",
+    "seq",
+)
+Rows = NDArray[np.int64]
+
+
+class UnitIndex:
+    """Rows 0 … n−1, one a unit, in insertion order; removed rows stay as holes (`alive`)."""
+
+    def __init__(self) -> None:
+        self.units: list[MemoryUnit] = []
+        self.row_of: dict[str, int] = {}
+        self.postings = Postings()
+        self.surface: list[str] = []  # term id → the first word seen with that stem
+        self._prefixes: dict[str, list[int]] = {}
+        self._window_lengths: dict[tuple[int, ...], tuple[NDArray[np.float32], float]] = {}
+        self.sources: dict[str, int] = {}
+        self.speakers: dict[str, int] = {}
+        self.name_words: dict[str, set[int]] = {}  # stem of a name → speaker ids
+        self._alive = Column(np.bool_)
+        self._source = Column(np.int32)
+        self._speaker = Column(np.int32)
+        self._previous = Column(np.int64)
+        self._next = Column(np.int64)
+        self._length = Column(np.float32)
+        self._day = Column(np.float64)
+        self._boosts = {n: Column(np.float32) for n in ("importance", "reinforcement", "utility")}
+        self._traits = {name: Column(np.float32) for name in TRAITS}
+        self._seq = Column(np.int64)
+        self._labels: dict[str, list[int]] = {}
+        self._members: dict[int, list[tuple[int, int, int]]] = {}
+        self._living = 0
+        self._words = 0.0
+
+    # -- columns
+    def __len__(self) -> int:
+        return len(self.units)
+
+    @property
+    def living(self) -> int:
+        """How many rows are alive."""
+        return self._living
+
+    @property
+    def alive(self) -> NDArray[np.bool_]:
+        return self._alive.values
+
+    @property
+    def source(self) -> NDArray[np.int32]:
+        """Number of the unit's source, −1 without one."""
+        return self._source.values
+
+    @property
+    def speaker(self) -> NDArray[np.int32]:
+        """Number of the unit's speaker, −1 without one."""
+        return self._speaker.values
+
+    @property
+    def seq(self) -> NDArray[np.int64]:
+        """Insertion order given by the bank."""
+        return self._seq.values
+
+    @property
+    def previous(self) -> Rows:
+        """Row of the unit before in the same source, −1 at its start."""
+        return self._previous.values
+
+    @property
+    def next(self) -> Rows:
+        """Row of the unit after in the same source, −1 at its end."""
+        return self._next.values
+
+    @property
+    def length(self) -> NDArray[np.float32]:
+        """Words in the unit."""
+        return self._length.values
+
+    @property
+    def day(self) -> NDArray[np.float64]:
+        """Event time in days since year 1 (fractions are the time of day), NaN without one."""
+        return self._day.values
+
+    def boost(self, name: str) -> NDArray[np.float32]:
+        """Column `importance`, `reinforcement` or `utility`."""
+        return self._boosts[name].values
+
+    def trait(self, name: str) -> NDArray[np.float32]:
+        """Column of one of `TRAITS`."""
+        return self._traits[name].values
+
+    @property
+    def mean_length(self) -> float:
+        """Words in a living unit, on average (1 in an empty index)."""
+        return self._words / self._living if self._living else 1.0
+
+    # -- changes
+    def append(self, units: Sequence[MemoryUnit]) -> None:
+        """Add rows."""
+        first = len(self.units)
+        self._window_lengths.clear()
+        documents = [words(u.spoken) for u in units]
+        stemmed = [[stem(w) for w in document] for document in documents]
+        self.postings.append(stemmed)
+        self._remember_surfaces(documents, stemmed)
+        self.units.extend(units)
+        lengths = [len(d) for d in documents]
+        self._length.extend(lengths)
+        self._words += sum(lengths)
+        self._alive.extend([True] * len(units))
+        self._living += len(units)
+        self._seq.extend([u.seq for u in units])
+        self._day.extend([day_number(u.event_time) for u in units])
+        for name, column in self._boosts.items():
+            column.extend([getattr(u, name) for u in units])
+        for column, values in zip(
+            self._traits.values(), zip(*map(traits, units), strict=True), strict=False
+        ):
+            column.extend(values)
+        self._speaker.extend([self._speaker_number(u) for u in units])
+        self._source.extend(
+            [
+                NONE if u.source is None else self.sources.setdefault(u.source, len(self.sources))
+                for u in units
+            ]
+        )
+        self._previous.extend([NONE] * len(units))
+        self._next.extend([NONE] * len(units))
+        touched: dict[int, None] = {}
+        for row, unit in enumerate(units, first):
+            self.row_of[unit.id] = row
+            for label in (*unit.entities, *unit.locations, *unit.topics, *unit.keywords):
+                for w in words(label):
+                    self._labels.setdefault(stem(w), []).append(row)
+            if unit.source is not None:
+                turn = row if unit.turn_start is None else unit.turn_start
+                number = self.sources[unit.source]
+                self._members.setdefault(number, []).append((turn, unit.seq, row))
+                touched[number] = None
+        for number in touched:
+            self._chain(number)
+
+    def remove(self, unit_id: str) -> None:
+        """Take a unit out of every answer and statistic; unknown ids are ignored."""
+        row = self.row_of.pop(unit_id, None)
+        if row is None:
+            return
+        self._window_lengths.clear()
+        self.alive[row] = False
+        self._living -= 1
+        self._words -= float(self.length[row])
+        self.postings.remove(row)
+        number = int(self.source[row])
+        if number != NONE:
+            self._members[number] = [m for m in self._members[number] if m[2] != row]
+            self._chain(number)
+        self.previous[row] = self.next[row] = NONE
+
+    def revalue(self, row: int, unit: MemoryUnit) -> bool:
+        """Take over changed values (importance, utility, …); False if more than those changed."""
+        old = self.units[row]
+        if any(getattr(old, name) != getattr(unit, name) for name in _INDEXED):
+            return False
+        self.units[row] = unit
+        for name, column in self._boosts.items():
+            column.values[row] = getattr(unit, name)
+        return True
+
+    def _chain(self, source: int) -> None:
+        """Link the living units of a source in the order of their turns."""
+        members = self._members[source]
+        members.sort()
+        rows = np.fromiter((m[2] for m in members), np.int64, len(members))
+        if len(rows):
+            self.previous[rows] = np.concatenate([[NONE], rows[:-1]])
+            self.next[rows] = np.concatenate([rows[1:], [NONE]])
+
+    def _speaker_number(self, unit: MemoryUnit) -> int:
+        for name in (*unit.persons, *([unit.speaker] if unit.speaker else [])):
+            number = self.speakers.setdefault(name, len(self.speakers))
+            for w in words(name):
+                self.name_words.setdefault(stem(w), set()).add(number)
+        return NONE if unit.speaker is None else self.speakers[unit.speaker]
+
+    def _remember_surfaces(self, documents: list[list[str]], stemmed: list[list[str]]) -> None:
+        for document, stems in zip(documents, stemmed, strict=True):
+            for word, s in zip(document, stems, strict=True):
+                if self.postings.vocabulary[s] == len(self.surface):
+                    self.surface.append(word)
+                    if len(s) >= PREFIX:
+                        self._prefixes.setdefault(s[:PREFIX], []).append(len(self.surface) - 1)
+
+    def labelled(self, stem: str) -> Rows:
+        """Rows whose entities, locations, topics or keywords hold a stem."""
+        return np.unique(np.asarray(self._labels.get(stem, []), np.int64))
+
+    def prefixed(self, stem: str) -> list[int]:
+        """Terms that share the first four characters with a stem."""
+        return self._prefixes.get(stem[:PREFIX], [])
+
+    # -- neighbours
+    def shifted(self, rows: Rows, offset: int) -> Rows:
+        """Rows `offset` places further in the same source; −1 where there is none."""
+        step = self.next if offset > 0 else self.previous
+        for _ in range(abs(offset)):
+            rows = np.where(rows == NONE, NONE, step[rows])
+        return rows
+
+    def window_lengths(self, offsets: tuple[int, ...]) -> tuple[NDArray[np.float32], float]:
+        """Words in the rows at `offsets` around each row, and their mean over living rows."""
+        if offsets not in self._window_lengths:
+            everything = np.arange(len(self))
+            total = np.zeros(len(self), np.float32)
+            for offset in offsets:
+                rows = self.shifted(everything, offset)
+                total += np.where(rows == NONE, 0, self.length[rows])
+            mean = float(total[self.alive].mean()) if self.living else 1.0
+            self._window_lengths[offsets] = (total, max(mean, 1.0))
+        return self._window_lengths[offsets]
+
+    def source_rows(self, source: int) -> list[int]:
+        """Living rows of a source in the order of their turns."""
+        return [m[2] for m in self._members.get(source, [])]
+
+
+def day_number(moment: datetime | None) -> float:
+    """Days since year 1 as a float; NaN for None. Time zones are ignored (compared as given)."""
+    if moment is None:
+        return float("nan")
+    seconds = moment.hour * 3600 + moment.minute * 60 + moment.second
+    return moment.toordinal() + seconds / 86400

@@ -1,0 +1,6 @@
+"""`memgene.toml`, environment and arguments as one typed object."""
+
+from memgene.settings.load import environment_names, load_settings
+from memgene.settings.model import LLMRoles, LLMSettings, Settings
+
+__all__ = ["LLMRoles", "LLMSettings", "Settings", "environment_names", "load_settings"]

@@ -1,0 +1,35 @@
+"""Metrics: small pure functions, and a registry that says when each applies."""
+
+from memgene.tasks.metrics.answers import (
+    contains_match,
+    exact_match,
+    mcq_accuracy,
+    squad_f1,
+    token_f1,
+)
+from memgene.tasks.metrics.locomo import official_locomo_f1
+from memgene.tasks.metrics.rankings import evidence_in_text, mrr, ndcg_at_k, recall_at_k
+from memgene.tasks.metrics.registry import METRICS, Metric, Needs, get_metric, score_all
+from memgene.tasks.metrics.scored import RankedUnit, Scored, evidence_index, evidence_texts
+
+__all__ = [
+    "METRICS",
+    "Metric",
+    "Needs",
+    "RankedUnit",
+    "Scored",
+    "contains_match",
+    "evidence_in_text",
+    "evidence_index",
+    "evidence_texts",
+    "exact_match",
+    "get_metric",
+    "mcq_accuracy",
+    "mrr",
+    "ndcg_at_k",
+    "official_locomo_f1",
+    "recall_at_k",
+    "score_all",
+    "squad_f1",
+    "token_f1",
+]

@@ -1,0 +1,166 @@
+"""Metrics by name: what each needs, and when it applies."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from types import MappingProxyType
+
+from memgene.core import InputError
+from memgene.tasks.metrics.answers import (
+    contains_match,
+    exact_match,
+    mcq_accuracy,
+    squad_f1,
+    token_f1,
+)
+from memgene.tasks.metrics.locomo import official_locomo_f1
+from memgene.tasks.metrics.rankings import evidence_in_text, mrr, ndcg_at_k, recall_at_k
+from memgene.tasks.metrics.scored import RankedUnit, Scored
+
+
+class Needs(StrEnum):
+    """What a metric looks at."""
+
+    ANSWER = "answer"
+    RANKING = "ranking"
+    CONTEXT = "context"
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A named score in [0, 1]. Calling it gives None where it does not apply to a question."""
+
+    name: str
+    needs: Needs
+    description: str
+    compute: Callable[[Scored], float | None]
+    higher_is_better: bool = True
+
+    def __call__(self, scored: Scored) -> float | None:
+        return self.compute(scored)
+
+
+def get_metric(name: str) -> Metric:
+    """The metric of that name; `recall@k` and `ndcg@k` exist for every k ≥ 1."""
+    if name in METRICS:
+        return METRICS[name]
+    parsed = re.fullmatch(r"(recall|ndcg)@([1-9]\d*)", name)
+    if parsed is None:
+        known = ", ".join(METRICS)
+        raise InputError(f"there is no metric {name!r}; there are {known}, recall@K and ndcg@K")
+    return (_recall if parsed[1] == "recall" else _ndcg)(int(parsed[2]))
+
+
+def score_all(scored: Scored, metrics: Mapping[str, Metric] | None = None) -> dict[str, float]:
+    """Every metric that applies to the question, by name; the others are absent."""
+    chosen = METRICS if metrics is None else metrics
+    values = ((name, metric(scored)) for name, metric in chosen.items())
+    return {name: value for name, value in values if value is not None}
+
+
+def _over_answers(score: Callable[[str, str], float]) -> Callable[[Scored], float | None]:
+    """Best over the accepted answers; not answerable = the empty answer is right.
+
+    Does not apply to multiple choice, nor where a rubric stands in place of answers.
+    """
+
+    def compute(scored: Scored) -> float | None:
+        if not _is_free_text(scored):
+            return None
+        return max(score(scored.predicted, answer) for answer in scored.gold.answers or ("",))
+
+    return compute
+
+
+def _is_free_text(scored: Scored) -> bool:
+    rubric_only = scored.gold.rubric and not scored.gold.answers
+    return not scored.question.choices and not rubric_only
+
+
+def _contains(scored: Scored) -> float | None:
+    if not scored.gold.answers or scored.question.choices:
+        return None
+    return max(contains_match(scored.predicted, answer) for answer in scored.gold.answers)
+
+
+def _locomo(scored: Scored) -> float | None:
+    if not _is_free_text(scored):
+        return None
+    category = scored.gold.category if scored.gold.answers else "adversarial"
+    if category == "adversarial":
+        return official_locomo_f1(scored.answer, "", category, abstained=scored.abstained)
+    return max(official_locomo_f1(scored.predicted, a, category) for a in scored.gold.answers)
+
+
+def _mcq(scored: Scored) -> float | None:
+    choices = scored.question.choices
+    if not choices or not scored.gold.answers:
+        return None
+    return max(mcq_accuracy(scored.predicted, choices, answer) for answer in scored.gold.answers)
+
+
+def _over_ranking(
+    score: Callable[[tuple[str, ...], tuple[RankedUnit, ...]], float],
+) -> Callable[[Scored], float | None]:
+    """Applies when there is usable evidence and the memory ranks."""
+
+    def compute(scored: Scored) -> float | None:
+        if not scored.evidence or scored.ranking is None:
+            return None
+        return score(scored.evidence, tuple(scored.ranking))
+
+    return compute
+
+
+def _recall(k: int) -> Metric:
+    return Metric(
+        f"recall@{k}",
+        Needs.RANKING,
+        f"share of unique gold units among the first {k} hits",
+        _over_ranking(lambda evidence, ranking: recall_at_k(evidence, ranking, k)),
+    )
+
+
+def _ndcg(k: int) -> Metric:
+    return Metric(
+        f"ndcg@{k}",
+        Needs.RANKING,
+        f"how early the gold units stand among the first {k} hits",
+        _over_ranking(lambda evidence, ranking: ndcg_at_k(evidence, ranking, k)),
+    )
+
+
+def _in_text(scored: Scored) -> float | None:
+    """Only for memories without a ranking: it must not stand beside recall@k."""
+    if not scored.evidence or scored.ranking is not None or not scored.evidence_texts:
+        return None
+    return evidence_in_text(scored.evidence_texts, scored.context)
+
+
+def _registered() -> tuple[Metric, ...]:
+    answer = Needs.ANSWER
+    return (
+        Metric("token_f1", answer, "overlap of answer words (M* §8)", _over_answers(token_f1)),
+        Metric("locomo_f1", answer, "official LoCoMo score: stems, by category", _locomo),
+        Metric("squad_f1", answer, "F1 of the SQuAD 2.0 script", _over_answers(squad_f1)),
+        Metric("exact", answer, "the same words in the same order", _over_answers(exact_match)),
+        Metric("contains", answer, "an accepted answer stands in the reply (BFCL)", _contains),
+        Metric("mcq_accuracy", answer, "the right choice is named", _mcq),
+        _recall(5),
+        _recall(10),
+        _recall(20),
+        _ndcg(10),
+        Metric("mrr", Needs.RANKING, "1 / rank of the first gold unit", _over_ranking(mrr)),
+        Metric(
+            "evidence_in_text",
+            Needs.CONTEXT,
+            "share of gold units whose text stands in the context; for memories without ranking",
+            _in_text,
+        ),
+    )
+
+
+METRICS: Mapping[str, Metric] = MappingProxyType({m.name: m for m in _registered()})

@@ -1,0 +1,179 @@
+"""The verbs on one memory: what they print, and their exit codes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import Result
+
+from memgene.bank import open_bank
+from memgene.genome import GenomeBundle
+from memgene.retrieval.config import RetrievalConfig
+
+Run = Callable[..., Result]
+Ask = Callable[..., Any]
+
+
+@pytest.fixture
+def db(ask: Ask) -> str:
+    for user, text in (("ann", "Ann likes pears."), ("ann", "Ann owns a boat."), ("bob", "Bob.")):
+        ask("add", text, "--db", "m.db", "--user-id", user)
+    return "m.db"
+
+
+@pytest.fixture
+def empty() -> str:
+    open_bank("m.db").close()
+    return "m.db"
+
+
+def test_add_prints_the_receipt(ask: Ask, run: Run) -> None:
+    added = ask("add", "Ann likes pears.", "--db", "m.db", "--user-id", "ann")
+    (one,) = added["results"]
+    assert list(one) == ["id", "event", "text", "reason"]
+    assert one["event"] == "added"
+    again = run("add", "Ann likes pears.", "--db", "m.db", "--user-id", "ann")
+    assert again.exit_code == 0
+    assert again.stdout.startswith(f"merged     {one['id']}")
+
+
+def test_add_reads_text_or_messages_from_stdin(ask: Ask) -> None:
+    text = ask("add", "-", "--db", "m.db", stdin="from a pipe\n")
+    assert text["results"][0]["text"] == "from a pipe"
+    chat = [{"role": "user", "content": "one"}, {"role": "bot", "content": "two"}]
+    as_list = ask("add", "-", "--messages", "--db", "m.db", stdin=json.dumps(chat))
+    assert [r["event"] for r in as_list["results"]] == ["added", "added"]
+    lines = "\n".join(map(json.dumps, chat))
+    as_lines = ask("add", "-", "--messages", "--db", "m.db", stdin=lines)
+    assert [r["event"] for r in as_lines["results"]] == ["merged", "merged"]
+
+
+def test_search_prints_hits_with_reasons(ask: Ask, run: Run, db: str) -> None:
+    found = ask("search", "pears", "--db", db, "--user-id", "ann", "--limit", "1")
+    (hit,) = found["results"]
+    assert list(hit) == ["id", "text", "score", "why", "source", "metadata"]
+    assert hit["text"] == "Ann likes pears."
+    shown = run("search", "pears", "--db", db, "--user-id", "ann", "--why")
+    assert "lexical #1" in shown.stdout
+    assert "Bob" not in shown.stdout
+
+
+def test_search_takes_filters_and_a_genome(ask: Ask, db: str, here: Path) -> None:
+    ask("add", "Pears in June.", "--db", db, "--time", "2024-06-01", "--metadata", '{"k": 1}')
+    for restriction in ({"metadata": {"k": 1}}, {"since": "2024-05-01"}):
+        found = ask("search", "pears", "--db", db, "--filter", json.dumps(restriction))
+        assert [hit["text"] for hit in found["results"]] == ["Pears in June."]
+    GenomeBundle(RetrievalConfig(fusion="rrf"), "static", "config").save(here / "best")
+    found = ask("search", "pears", "--db", db, "--user-id", "ann", "--genome", "best")
+    assert found["results"][0]["text"] == "Ann likes pears."
+
+
+def test_a_memory_can_be_seen_changed_and_erased(ask: Ask, run: Run, db: str) -> None:
+    id = ask("search", "pears", "--db", db, "--user-id", "ann")["results"][0]["id"]
+    assert ask("get", id, "--db", db)["user_id"] == "ann"
+    assert ask("update", id, "Ann likes plums.", "--db", db)["text"] == "Ann likes plums."
+    assert ask("update", id, "--metadata", '{"a": 1}', "--db", db)["metadata"] == {"a": 1}
+    learned = ask("feedback", id, "--reward", "1", "--query", "fruit", "--db", db)
+    assert learned["results"] == [{"id": id, "before": 0.5, "utility": 0.65}]
+    events = [e["event"] for e in ask("history", id, "--db", db)["results"]]
+    assert events[0] == "add"
+    assert "feedback" in events
+    assert ask("delete", id, "--db", db) == {"count": 1}
+    assert run("get", id, "--db", db).exit_code == 1
+    assert run("history", id, "--db", db).exit_code == 0
+
+
+def test_list_pages_and_respects_the_owner(ask: Ask, run: Run, db: str) -> None:
+    first = ask("list", "--db", db, "--user-id", "ann", "--limit", "1")
+    assert [r["text"] for r in first["results"]] == ["Ann likes pears."]
+    second = ask("list", "--db", db, "--user-id", "ann", "--after", str(first["next"]))
+    assert [r["text"] for r in second["results"]] == ["Ann owns a boat."]
+    assert second["next"] is None
+    assert len(ask("list", "--db", db, "--all")["results"]) == 3
+    assert ask("list", "--db", db)["results"] == []
+    assert "more: --after" in run("list", "--db", db, "--all", "--limit", "2").stdout
+
+
+def test_delete_needs_ids_or_all(ask: Ask, run: Run, db: str) -> None:
+    assert run("delete", "--db", db).exit_code == 2
+    assert run("delete", "some", "--all", "--db", db).exit_code == 2
+    assert ask("delete", "--all", "--user-id", "ann", "--db", db) == {"count": 2}
+    assert ask("delete", "--all", "--db", db) == {"count": 1}
+
+
+def test_verify_and_check_are_one(ask: Ask, run: Run, db: str) -> None:
+    assert ask("verify", "--db", db) == ask("check", "--db", db) == {"ok": True, "results": []}
+    assert run("verify", "--db", db).stdout == "everything agrees\n"
+
+
+def test_export_and_import_make_a_round_trip(ask: Ask, run: Run, db: str) -> None:
+    assert ask("export", "out.jsonl", "--db", db) == {"count": 3}
+    assert ask("import", "out.jsonl", "--db", "n.db") == {"count": 3, "events": {"added": 3}}
+    piped = run("export", "-", "--db", db).stdout
+    assert ask("import", "-", "--db", "n.db", stdin=piped) == {
+        "count": 3,
+        "events": {"merged": 3},
+    }
+
+
+def test_reembed_swaps_the_vectors(ask: Ask, run: Run, db: str) -> None:
+    assert ask("reembed", "--db", db, "--embedder", "hashing") == {
+        "count": 3,
+        "embedder": "hashing-64",
+        "dimension": 64,
+    }
+    refused = run("search", "pears", "--db", db)
+    assert refused.exit_code == 1
+    assert "memgene reembed" in refused.stderr
+    assert ask("stats", "--db", db)["embedder"] == "hashing-64"
+
+
+def test_the_bank_may_come_from_the_settings(
+    ask: Ask, here: Path, db: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMGENE_DB", db)
+    assert ask("stats")["units"] == 3
+    monkeypatch.delenv("MEMGENE_DB")
+    (here / "memgene.toml").write_text('db = "m.db"\n', encoding="utf-8")
+    assert ask("stats")["units"] == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["get", "x"], 2, "--db"),
+        (["get", "x", "--db", "absent.db"], 1, "memgene: there is no memory at absent.db"),
+        (["search", "x", "--db", "m.db", "--filter", "{"], 2, "not JSON"),
+        (["search", "x", "--db", "m.db", "--filter", "[]"], 2, "JSON object"),
+        (["search", "x", "--db", "m.db", "--filter", '{"colour": 1}'], 1, "colour"),
+        (["add", "x", "--db", "m.db", "--time", "soon"], 1, "ISO 8601"),
+        (["feedback", "x", "--reward", "2", "--db", "m.db"], 2, "--reward"),
+        (["feedback", "x", "--reward", "1", "--db", "m.db"], 1, "no memory 'x'"),
+        (["import", "absent.jsonl", "--db", "m.db"], 1, "absent.jsonl"),
+        (["nonsense"], 2, "nonsense"),
+        (["search", "--db", "m.db"], 2, "QUERY"),
+    ],
+)
+def test_failures_are_one_clear_line_and_a_code(
+    run: Run, empty: str, arguments: list[str], code: int, words: str
+) -> None:
+    result = run(*arguments)
+    assert result.exit_code == code
+    assert words.lower() in result.stderr.lower()
+    assert "Traceback" not in result.output
+    if code == 1:
+        assert result.stderr.startswith("memgene: ")
+        assert result.stderr.count("\n") == 1
+    assert result.stdout == ""
+
+
+def test_a_wrong_setting_is_named(run: Run, here: Path) -> None:
+    (here / "memgene.toml").write_text('embeder = "static"\n', encoding="utf-8")
+    result = run("stats", "--db", "m.db")
+    assert result.exit_code == 1
+    assert "memgene.toml" in result.stderr
+    assert "embeder" in result.stderr

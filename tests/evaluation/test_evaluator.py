@@ -1,0 +1,485 @@
+"""What an evaluation writes, reads, asks, records, and keeps to itself."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection
+from dataclasses import replace
+
+import pytest
+
+from memgene.core import (
+    BudgetExhaustedError,
+    Episode,
+    Filled,
+    Gold,
+    InputError,
+    LabelledQuestion,
+    Question,
+    RunError,
+)
+from memgene.evaluation import (
+    Case,
+    EvaluationFailedError,
+    Holds,
+    MemoryPool,
+    SerialExecutor,
+    SharedWrites,
+    ThreadExecutor,
+    evaluate_cases,
+)
+from memgene.harness.baselines.full_context import FullContext
+from memgene.harness.baselines.no_memory import NoMemory
+from memgene.harness.baselines.recent import Recent
+from memgene.harness.protocol import Harness
+from memgene.tasks.task import Regime
+from memgene.testing import FailingHarness, ScriptedAgent, ScriptedHarness, SpyHarness, tiny_task
+
+TASK = tiny_task()
+METRICS = ["token_f1", "recall@1", "recall@2"]
+GROUPS = ["bakery", "boathouse", "greenhouse", "library", "observatory", "workshop"]
+
+
+class Spies:
+    """A factory that keeps every harness it made."""
+
+    def __init__(self, make: Callable[[], Harness] = ScriptedHarness) -> None:
+        self._make = make
+        self.made: list[SpyHarness] = []
+
+    def __call__(self) -> SpyHarness:
+        self.made.append(SpyHarness(self._make()))
+        return self.made[-1]
+
+
+def run(
+    factory: Callable[[], Harness], agent: ScriptedAgent | None = None, **more: object
+) -> list[Case]:
+    more.setdefault("metrics", METRICS)
+    return evaluate_cases(more.pop("task", TASK), factory, agent or ScriptedAgent(), **more)  # type: ignore[arg-type]
+
+
+def untimed(cases: list[Case]) -> list[Case]:
+    return [replace(case, seconds=0.0, timings={}) for case in cases]
+
+
+def by_id(cases: list[Case]) -> dict[str, Case]:
+    return {case.question_id: case for case in cases}
+
+
+# -- memories
+
+
+def test_each_group_has_a_fresh_memory_with_its_own_episodes_in_order() -> None:
+    spies = Spies()
+    run(spies)
+    assert [[e.id for e in spy.episodes] for spy in spies.made] == [
+        [f"{group}:1", f"{group}:2"] for group in GROUPS
+    ]
+    assert [len(spy.queries) for spy in spies.made] == [4] * 6
+    assert [spy.closed for spy in spies.made] == [1] * 6
+
+
+def test_only_groups_that_are_asked_about_are_written() -> None:
+    spies = Spies()
+    run(spies, questions=[q for q in TASK.questions if q.group == "library"])
+    assert [[e.group for e in spy.episodes] for spy in spies.made] == [["library", "library"]]
+
+
+def test_a_shared_memory_holds_the_training_groups_only() -> None:
+    spies = Spies()
+    asked = [q for q in TASK.questions if q.group == "workshop"]
+    task = tiny_task(Regime.SHARED)
+    run(spies, task=task, questions=asked, training=["bakery", "library"])
+    assert [[e.id for e in spy.episodes] for spy in spies.made] == [
+        ["bakery:1", "bakery:2", "library:1", "library:2"]
+    ]
+    assert [spy.closed for spy in spies.made] == [1]
+
+
+def test_a_shared_memory_that_would_hold_what_is_tested_is_refused() -> None:
+    with pytest.raises(InputError, match=r"6 groups that are asked about \(bakery, boathouse"):
+        run(Spies(), task=tiny_task(Regime.SHARED))
+
+
+def test_a_cut_shared_task_needs_no_training_groups() -> None:
+    spies = Spies()
+    whole = tiny_task(Regime.SHARED)
+    cut = replace(
+        whole,
+        episodes=tuple(e for e in whole.episodes if e.group == "bakery"),
+        questions=tuple(q for q in whole.questions if q.group == "library"),
+    )
+    assert len(run(spies, task=cut)) == 4
+    assert [e.id for e in spies.made[0].episodes] == ["bakery:1", "bakery:2"]
+
+
+def test_training_groups_have_no_meaning_where_each_group_has_its_memory() -> None:
+    with pytest.raises(InputError, match="training has no meaning"):
+        run(Spies(), training=["bakery"])
+
+
+# -- order and concurrency
+
+
+@pytest.mark.parametrize("workers", [1, 3, 8])
+def test_threads_change_neither_order_nor_content(workers: int) -> None:
+    questions = list(reversed(TASK.questions))[::2] + list(TASK.questions)[::2]
+    agent = ScriptedAgent.knowing(TASK)
+    serial = run(lambda: Recent(2), agent, questions=questions)
+    threaded = run(lambda: Recent(2), agent, questions=questions, executor=ThreadExecutor(workers))
+    assert [case.question_id for case in serial] == [q.id for q in questions]
+    assert untimed(threaded) == untimed(serial)
+
+
+def test_one_worker_keeps_one_memory_open_at_a_time() -> None:
+    spies = Spies()
+    open_at_once = []
+
+    def note(done: int, total: int, label: str) -> None:
+        open_at_once.append(sum(not spy.closed for spy in spies.made))
+
+    mixed = sorted(TASK.questions, key=lambda q: q.id.split("/")[1])
+    run(spies, questions=mixed, executor=SerialExecutor(), progress=note)
+    assert len(spies.made) == 6
+    assert max(open_at_once) == 1
+
+
+def test_progress_counts_questions() -> None:
+    seen: list[tuple[int, int, str]] = []
+    run(Spies(), progress=lambda *step: seen.append(step), label="recent")
+    assert seen == [(done, 24, "recent") for done in range(1, 25)]
+
+
+# -- what travels
+
+
+def test_gold_reaches_neither_harness_nor_agent() -> None:
+    marked = replace(
+        TASK,
+        questions=tuple(
+            LabelledQuestion(
+                q.question,
+                Gold(
+                    answers=("GOLD answer",),
+                    evidence=("GOLD evidence",),
+                    category="GOLD category",
+                    metadata={"GOLD": "GOLD"},
+                    unusable="GOLD reason",
+                ),
+            )
+            for q in TASK.questions
+        ),
+    )
+    spies, agent = Spies(), ScriptedAgent()
+    cases = run(spies, agent, task=marked)
+    assert {case.gold for case in cases} == {("GOLD answer",)}
+    assert {type(given) for step, given in agent.seen if step == "formulate"} == {Question}
+    given = [agent.seen, *([spy.items, spy.episodes, spy.queries] for spy in spies.made)]
+    assert len(agent.seen) == 12 + 24 + 24
+    assert "GOLD" not in repr(given)
+
+
+def test_questions_of_one_memory_are_read_one_at_a_time() -> None:
+    inside: list[int] = []
+
+    class Counting(ScriptedHarness):
+        busy = 0
+
+        def read(self, query: Filled) -> object:  # type: ignore[override]
+            type(self).busy += 1
+            inside.append(type(self).busy)
+            context = super().read(query)
+            type(self).busy -= 1
+            return context
+
+    task = tiny_task(Regime.SHARED)
+    run(Counting, task=task, training=["bakery"], executor=ThreadExecutor(8))
+    assert inside == [1] * 24
+
+
+# -- what a case records
+
+
+def test_a_case_holds_the_whole_trace() -> None:
+    text = "Which tools does the bakery have or need?"
+    harness = ScriptedHarness({text: ["bakery:2:3", "bakery:1:1", "bakery:2:1"]})
+    agent = ScriptedAgent({"bakery/tools": "kneading trough"})
+    case = by_id(run(lambda: harness, agent, questions=TASK.questions[:4], trace_hits=2))[
+        "bakery/tools"
+    ]
+    assert (case.group, case.category, case.question) == ("bakery", "list", text)
+    assert case.gold == ("kneading trough, flour scale",)
+    assert case.evidence == ("bakery:2:1", "bakery:2:3")
+    assert case.query == {"query_text": text}
+    assert case.context.splitlines()[0] == (
+        "[3 April 2024] user: Next I want to buy a flour scale."
+    )
+    assert case.shown == 3
+    assert case.hits is not None
+    assert [hit.refs for hit in case.hits] == [("bakery:2:3",), ("bakery:1:1",)]
+    assert [(hit.score, hit.source) for hit in case.hits] == [(1.0, "bakery:2"), (0.5, "bakery:1")]
+    assert (case.answer, case.abstained, case.error) == ("kneading trough", False, None)
+    assert list(case.timings) == ["formulate", "read", "respond", "score"]
+    assert case.seconds == pytest.approx(sum(case.timings.values()))
+    assert case.question_type == "list"
+
+
+def test_a_very_long_context_is_recorded_in_part_but_scored_whole() -> None:
+    first = TASK.episodes[0]
+    long = replace(first, messages=(replace(first.messages[0], text="x" * 20_000), *first.messages))
+    task = replace(TASK, episodes=(long,), questions=TASK.questions[:1])
+    [case] = run(FullContext, task=task)
+    # 21 before the 20,000, then three lines: 55, 77 and 43 with their line breaks.
+    assert case.context.endswith("\n[196 more characters]")
+    assert case.scores["evidence_in_text"] == 1.0
+
+
+def test_scores_by_hand_and_recall_on_the_ranking_before_the_cut() -> None:
+    text = "Which tools does the bakery have or need?"
+    harness = ScriptedHarness({text: ["bakery:2:3", "bakery:1:1", "bakery:2:1"]})
+    agent = ScriptedAgent({"bakery/tools": "kneading trough"})
+    [case] = run(
+        lambda: harness,
+        agent,
+        questions=[TASK.questions[2]],
+        trace_hits=1,
+        metrics=["token_f1", "recall@1", "recall@2", "recall@3", "mrr"],
+    )
+    # Two of the answer's two words are right, of the gold's four: F1 = 2·2 / (2 + 4).
+    assert case.scores == {
+        "token_f1": pytest.approx(2 / 3),
+        "recall@1": 0.5,
+        "recall@2": 0.5,
+        "recall@3": 1.0,
+        "mrr": 1.0,
+    }
+
+
+def test_a_memory_without_a_ranking_gets_evidence_in_text_in_its_place() -> None:
+    [case] = run(NoMemory, questions=[TASK.questions[0]])
+    assert case.hits is None
+    assert case.scores == {"token_f1": 0.0, "evidence_in_text": 0.0}
+    [ranked] = run(lambda: Recent(2), questions=[TASK.questions[0]])
+    assert ranked.scores == {"token_f1": 0.0, "recall@1": 0.0, "recall@2": 0.0}
+
+
+def test_an_unusable_question_misses_ranking_metrics_only() -> None:
+    first = TASK.questions[0]
+    spoilt = LabelledQuestion(first.question, replace(first.gold, unusable="no such turn"))
+    [case] = run(lambda: Recent(2), ScriptedAgent.knowing(TASK), questions=[spoilt])
+    assert case.excluded == "no such turn"
+    assert case.scores == {"token_f1": 1.0}
+    assert (case.bank_evidence, case.pool_evidence) == (None, None)
+
+
+def test_evidence_shares_tell_where_a_failure_began() -> None:
+    cases = by_id(run(lambda: Recent(2), questions=TASK.questions[:4]))
+    # Recent(2) considers 2:2 and 2:3 only; everything was written.
+    assert (cases["bakery/tools"].bank_evidence, cases["bakery/tools"].pool_evidence) == (1.0, 0.5)
+    assert (cases["bakery/door"].bank_evidence, cases["bakery/door"].pool_evidence) == (1.0, 0.0)
+    assert (cases["bakery/sign"].bank_evidence, cases["bakery/sign"].pool_evidence) == (None, None)
+
+
+def test_evidence_may_name_episodes() -> None:
+    first = TASK.questions[0]
+    whole = LabelledQuestion(first.question, replace(first.gold, evidence=("bakery:1", "bakery:2")))
+    [case] = run(lambda: Recent(2), questions=[whole])
+    assert (case.bank_evidence, case.pool_evidence) == (1.0, 0.5)
+    assert case.scores["recall@1"] == 0.5
+
+
+def test_a_harness_may_say_what_it_stored() -> None:
+    class Forgetful(ScriptedHarness):
+        def holds(self, refs: Collection[str]) -> Collection[str]:
+            return {ref for ref in refs if ref != "bakery:2:3"}
+
+    assert isinstance(Forgetful(), Holds)
+    cases = by_id(run(Forgetful, questions=TASK.questions[:4]))
+    assert cases["bakery/tools"].bank_evidence == 0.5
+    assert cases["bakery/door"].bank_evidence == 1.0
+
+
+# -- errors
+
+
+def test_an_error_is_recorded_and_is_not_a_score() -> None:
+    text = TASK.questions[0].question.text
+    cases = by_id(run(lambda: FailingHarness(OSError("disk gone"), reads=[text])))
+    failed = cases.pop("bakery/door")
+    assert failed.error == "read: OSError: disk gone"
+    assert failed.scores == {}
+    assert failed.query == {"query_text": text}
+    assert all(case.error is None and case.scores for case in cases.values())
+
+
+def test_too_many_errors_end_the_evaluation_and_keep_the_cases() -> None:
+    texts = [TASK.questions[0].question.text, TASK.questions[4].question.text]
+    with pytest.raises(RunError, match=r"2 of 24 .* bakery/door: read: OSError: gone") as caught:
+        run(lambda: FailingHarness(OSError("gone"), reads=texts))
+    assert isinstance(caught.value, EvaluationFailedError)
+    assert [case.question_id for case in caught.value.cases] == [
+        "bakery/door",
+        "bakery/opened",
+        "bakery/tools",
+        "bakery/sign",
+        "boathouse/door",
+    ]
+
+
+def test_a_memory_that_cannot_be_written_fails_every_question_of_its_group() -> None:
+    def factory() -> Harness:
+        return FailingHarness(ValueError("bad item"), writes=["library:2"])
+
+    cases = run(factory, max_errors=0.2)
+    failed = [case for case in cases if case.error]
+    assert [case.group for case in failed] == ["library"] * 4
+    assert {case.error for case in failed} == {"write: ValueError: bad item"}
+    with pytest.raises(EvaluationFailedError):
+        run(factory)
+
+
+def test_a_failing_agent_is_an_error_too() -> None:
+    agent = ScriptedAgent({"bakery/door": RuntimeError("no reply")})
+    cases = by_id(run(Spies(), agent))
+    assert cases["bakery/door"].error == "respond: RuntimeError: no reply"
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), BudgetExhaustedError("calls")])
+@pytest.mark.parametrize("executor", [SerialExecutor(), ThreadExecutor(2)])
+def test_interrupts_and_budgets_pass_and_memories_are_closed(
+    error: BaseException, executor: SerialExecutor | ThreadExecutor
+) -> None:
+    spies = Spies()
+    with pytest.raises(type(error)):
+        run(spies, ScriptedAgent({"boathouse/door": error}), executor=executor, max_errors=1.0)
+    assert {spy.closed for spy in spies.made} == {1}
+
+
+def test_a_budget_that_runs_out_while_writing_passes() -> None:
+    def factory() -> Harness:
+        return FailingHarness(BudgetExhaustedError("tokens"), writes=["bakery:1"])
+
+    with pytest.raises(BudgetExhaustedError):
+        run(factory, max_errors=1.0)
+
+
+def test_nothing_to_ask_and_unknown_metrics_are_refused() -> None:
+    with pytest.raises(InputError, match="no question"):
+        run(Spies(), questions=[])
+    with pytest.raises(InputError, match="no metric 'recal'"):
+        run(Spies(), metrics=["recal"])
+    with pytest.raises(InputError, match="at least one metric"):
+        run(Spies(), metrics=[])
+    with pytest.raises(InputError, match="max_errors"):
+        run(Spies(), max_errors=5)
+
+
+# -- shared writes
+
+
+class Reader(ScriptedHarness):
+    """Reads a list of episodes it does not own."""
+
+    def __init__(self, episodes: list[Episode], events: list[str]) -> None:
+        super().__init__()
+        self.kept = episodes
+        self._events = events
+
+    def write(self, item: Filled, episode: Episode) -> None:
+        self._events.append(f"write {episode.id}")
+        self.kept.append(episode)
+
+    def close(self) -> None:
+        self._events.append("close")
+
+
+class SharingFactory:
+    """Configurations with one write key share what was written."""
+
+    def __init__(self, write_key: str, events: list[str]) -> None:
+        self.write_key = write_key
+        self._events = events
+        self.attached: list[Reader] = []
+
+    def __call__(self) -> Reader:
+        return Reader([], self._events)
+
+    def memory(self, harness: Harness) -> object:
+        assert isinstance(harness, Reader)
+        return harness.kept
+
+    def attach(self, memory: object) -> Reader:
+        assert isinstance(memory, list)
+        self.attached.append(Reader(memory, []))
+        return self.attached[-1]
+
+
+def writes(events: list[str]) -> list[str]:
+    return [event for event in events if event.startswith("write")]
+
+
+def test_configurations_with_one_write_key_share_one_written_memory() -> None:
+    events: list[str] = []
+    first, second = SharingFactory("a", events), SharingFactory("a", events)
+    assert isinstance(first, SharedWrites)
+    with MemoryPool() as pool:
+        run(first, memories=pool)
+        assert len(writes(events)) == 12
+        run(second, memories=pool, executor=ThreadExecutor(4))
+        assert len(writes(events)) == 12
+        read = sorted([e.id for e in reader.kept] for reader in second.attached)
+        assert read == [[f"{group}:1", f"{group}:2"] for group in GROUPS]
+        assert len(pool) == 6
+        assert "close" not in events
+    assert events.count("close") == 6
+
+
+def test_another_write_key_writes_anew_and_can_be_discarded() -> None:
+    events: list[str] = []
+    with MemoryPool() as pool:
+        run(SharingFactory("a", events), memories=pool)
+        run(SharingFactory("b", events), memories=pool)
+        assert len(writes(events)) == 24
+        pool.discard("a")
+        assert (events.count("close"), len(pool)) == (6, 6)
+        run(SharingFactory("b", events), memories=pool)
+        assert len(writes(events)) == 24
+
+
+def test_a_memory_asked_for_from_many_threads_is_written_once() -> None:
+    written = []
+
+    def write(harness: Harness) -> None:
+        time.sleep(0.02)
+        written.append(harness)
+
+    with MemoryPool() as pool:
+        factory = SharingFactory("a", [])
+        ThreadExecutor(8).map(lambda _: pool.open(factory, "same", write), range(8))
+        assert (len(written), len(pool), len(factory.attached)) == (1, 1, 8)
+
+
+def test_without_a_pool_every_evaluation_writes_its_own() -> None:
+    events: list[str] = []
+    for _ in range(2):
+        run(SharingFactory("a", events))
+    assert len(writes(events)) == 24
+    assert events.count("close") == 12
+
+
+def test_a_memory_whose_writing_failed_is_not_kept() -> None:
+    class Flaky(SharingFactory):
+        broken = True
+
+        def __call__(self) -> Reader:
+            if self.broken:
+                raise OSError("no space")
+            return super().__call__()
+
+    factory = Flaky("a", [])
+    with MemoryPool() as pool:
+        cases = run(factory, memories=pool, max_errors=1.0)
+        assert {case.error for case in cases} == {"write: OSError: no space"}
+        factory.broken = False
+        assert all(case.error is None for case in run(factory, memories=pool))

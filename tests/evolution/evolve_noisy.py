@@ -1,0 +1,78 @@
+"""A small task on the real engine, and a program that evolves for it: `evolve_noisy.py RUN`.
+
+The tests import the task from here; the kill test runs the program and kills it.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+from datetime import datetime, timedelta
+
+from memgene.core import Budget, Episode, Gold, LabelledQuestion, Message, Question, stable_id
+from memgene.evolution.evolve import run_evolution
+from memgene.evolution.settings import EvolveSettings
+from memgene.tasks.task import Regime, Task
+
+PEOPLE = ("Ada", "Ben", "Cleo", "Dov")
+DEEDS = ("painted", "repaired", "bought", "lost", "cleaned", "sold")
+THINGS = ("bicycle", "kettle", "lantern", "violin", "ladder", "camera", "saddle", "globe")
+PLACES = ("harbour", "market", "attic", "station", "orchard", "museum")
+
+
+def noisy_task(groups: int = 6, messages: int = 30, questions: int = 10) -> Task:
+    """Groups whose messages share few words, so that finding the right one takes some doing.
+
+    A question leaves out a word of its message half of the time and may ask with an inflection.
+    """
+    generator = random.Random(7)
+    episodes, asked = [], []
+    for number in range(groups):
+        group = f"g{number}"
+        told = [_deed(generator) for _ in range(messages)]
+        start = datetime(2024, 1 + number, 3)
+        for part in range(3):
+            size = messages // 3
+            lines = tuple(
+                Message(f"I {d} the {t} at the {p}.", f"{group}:{i}", who)
+                for i, (who, d, t, p) in enumerate(told[part * size : (part + 1) * size], part * size)
+            )
+            time = start + timedelta(days=7 * part)
+            episodes.append(Episode(f"{group}/{part}", lines, group, time, f"{group}/{part}"))
+        for place in generator.sample(range(messages), questions):
+            who, deed, thing, where = told[place]
+            text = (
+                f"What did {who} do with the {thing}s at the {where}?"
+                if generator.random() < 0.5
+                else f"Where was it that {who} {deed} something?"
+            )
+            asked.append(
+                LabelledQuestion(
+                    Question(f"{group}/q{place}", text, group),
+                    Gold((where,), (f"{group}:{place}",), generator.choice(("what", "where"))),
+                )
+            )
+    fingerprint = stable_id(*(e.text for e in episodes), *(q.question.text for q in asked))
+    return Task(
+        "noisy", tuple(episodes), tuple(asked), Regime.OWN_GROUP, "recall@5", fingerprint
+    )
+
+
+def settings(rounds: int = 3, **changes: object) -> EvolveSettings:
+    """A short evolution with two static rows."""
+    values: dict[str, object] = {
+        "embedder": "hashing",
+        "harnesses": ("bm25", "bank"),
+        "budget": Budget(iterations=rounds),
+    }
+    return EvolveSettings(**{**values, **changes})  # type: ignore[arg-type]
+
+
+def _deed(generator: random.Random) -> tuple[str, str, str, str]:
+    who, deed, thing, where = (generator.choice(w) for w in (PEOPLE, DEEDS, THINGS, PLACES))
+    return who, deed, thing, where
+
+
+if __name__ == "__main__":
+    print("ready", flush=True)  # noqa: T201 - tells the test that imports are done
+    run_evolution(noisy_task(), settings(), sys.argv[1], resume="--resume" in sys.argv)

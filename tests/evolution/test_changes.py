@@ -1,0 +1,127 @@
+"""Changes: companions, what needs a fit, what has an effect."""
+
+from __future__ import annotations
+
+import pytest
+
+from memgene.evolution.changes import (
+    Change,
+    apply,
+    change,
+    has_effect,
+    same_settings,
+    settings_of,
+    wants_fit,
+)
+from memgene.retrieval.config import RetrievalConfig
+from memgene.retrieval.levers import Need
+from memgene.retrieval.ranker import Ranker
+
+RANKER = Ranker({"bm25": 1.0}, {"bm25": 0.0}, {"bm25": 1.0})
+DEFAULT = RetrievalConfig(
+    lexical_k=60,
+    window_k=60,
+    episode_k=0,
+    dense_k=60,
+    soft_k=60,
+    structured_k=20,
+    window=1,
+    fusion="weighted_sum",
+    neighbour_bonus=0,
+    temporal_neighbours=0,
+    entity_swap=False,
+    recency_weight=0,
+    context_k=10,
+)
+MINIMAL = RetrievalConfig.minimal()
+LEARNED = DEFAULT.changed(fusion="learned", ranker=RANKER)
+RECALL = "recall@10"
+
+
+def test_a_view_that_is_switched_on_gets_weight_and_a_fusion_that_reads_it() -> None:
+    found = change(MINIMAL, "dense_k", 60)
+    assert found.settings == {"dense_k": 60, "fusion": "weighted_sum", "weight_dense": 1.0}
+    window = change(MINIMAL, "window_k", 60)
+    assert window.settings == {
+        "window_k": 60,
+        "fusion": "weighted_sum",
+        "weight_window": 1.0,
+        "window": 1,
+    }
+    assert change(DEFAULT, "episode_k", 60).settings == {"episode_k": 60}
+    assert change(MINIMAL, "lexical_k", 20).settings == {"lexical_k": 20}
+    assert change(DEFAULT, "dense_k", 0).settings == {"dense_k": 0}
+
+
+def test_changes_apply_together_and_per_type() -> None:
+    changes = (change(DEFAULT, "window", 2), change(DEFAULT, "context_k", 5, "when"))
+    assert settings_of(changes) == {"window": 2, "per_type.when.context_k": 5}
+    assert apply(DEFAULT, changes) == DEFAULT.changed(window=2, per_type={"when": {"context_k": 5}})
+
+
+def test_learned_waits_for_its_weights() -> None:
+    to_learned = (change(DEFAULT, "fusion", "learned"),)
+    assert apply(DEFAULT, to_learned) == DEFAULT
+    assert wants_fit(DEFAULT, to_learned)
+
+
+@pytest.mark.parametrize(
+    ("config", "changed", "fit"),
+    [
+        (DEFAULT, change(DEFAULT, "window", 2), False),
+        (LEARNED, change(LEARNED, "window", 2), True),
+        (LEARNED, change(LEARNED, "dense_k", 90), True),
+        (LEARNED, change(LEARNED, "neighbour_bonus", 0.3), False),
+        (LEARNED, change(LEARNED, "context_k", 5), False),
+        (LEARNED, change(LEARNED, "recency_weight", 0.3, "when"), False),
+        (LEARNED, change(LEARNED, "fusion", "rrf"), False),
+    ],
+)
+def test_weights_are_fitted_anew_when_what_they_were_fitted_on_changes(
+    config: RetrievalConfig, changed: Change, fit: bool
+) -> None:
+    assert wants_fit(config, (changed,)) is fit
+
+
+def test_levers_without_effect_are_known() -> None:
+    everything = frozenset(Need)
+
+    def dead(config: RetrievalConfig, metric: str = RECALL) -> set[str]:
+        from memgene.retrieval.config import levers
+
+        return {n for n in levers() if not has_effect(config, n, everything, metric)}
+
+    assert dead(DEFAULT) == {
+        "weight_episode",
+        "entity_swap_k",
+        "half_life_days",
+        "context_k",
+        "context_chars",
+    }
+    assert dead(DEFAULT, "token_f1") == {"weight_episode", "entity_swap_k", "half_life_days"}
+    assert "weight_episode" not in dead(DEFAULT.changed(episode_k=10))
+    assert "half_life_days" not in dead(DEFAULT.changed(recency_weight=0.5))
+    rrf = dead(DEFAULT.changed(fusion="rrf"))
+    assert {"weight_speaker", "weight_length"} <= rrf
+    assert "weight_dense" not in rrf
+    single = dead(DEFAULT.changed(fusion="lexical_only"))
+    assert {"weight_lexical", "weight_dense", "window", "dense_center"} <= single
+    assert "lexical_drop_names" not in single
+
+
+def test_a_lever_whose_need_is_not_met_has_no_effect() -> None:
+    assert has_effect(DEFAULT, "dense_k", frozenset({Need.EMBEDDINGS}), RECALL)
+    assert not has_effect(DEFAULT, "dense_k", frozenset(), RECALL)
+    assert not has_effect(DEFAULT, "utility_weight", frozenset({Need.EMBEDDINGS}), RECALL)
+
+
+def test_setting_what_is_set_changes_nothing() -> None:
+    assert same_settings(DEFAULT, (change(DEFAULT, "window", 1),))
+    assert same_settings(DEFAULT, (change(DEFAULT, "lexical_k", 60),))
+    assert not same_settings(DEFAULT, (change(DEFAULT, "window", 2),))
+    typed = DEFAULT.changed(per_type={"when": {"window": 2}})
+    assert same_settings(typed, (change(typed, "window", 2, "when"),))
+    assert not same_settings(typed, (change(typed, "window", 1, "when"),))
+    # clamped to what it is already
+    wide = DEFAULT.changed(dense_k=100)
+    assert same_settings(wide, (change(wide, "dense_k", 160),))

@@ -1,0 +1,252 @@
+"""The rule proposer follows the rubric; the random one draws levers by seed."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memgene.evaluation.case import Case
+from memgene.evolution.changes import settings_of
+from memgene.evolution.diagnosis import Diagnosis, diagnose
+from memgene.evolution.proposers import Attempt, Proposal, RandomProposer, tried
+from memgene.evolution.rules import RuleProposer, complaints
+from memgene.retrieval.config import RetrievalConfig, levers
+from memgene.retrieval.levers import Need, Symptom
+from memgene.retrieval.ranker import Ranker
+
+RECALL, F1 = "recall@10", "token_f1"
+UNTRAINED = frozenset({Need.EMBEDDINGS, Need.WORD_VECTORS})
+TRAINED = UNTRAINED | {Need.TRAINING}
+MINIMAL = RetrievalConfig.minimal()
+DEFAULT = RetrievalConfig(
+    lexical_k=60,
+    window_k=60,
+    episode_k=0,
+    dense_k=60,
+    soft_k=60,
+    structured_k=20,
+    window=1,
+    fusion="weighted_sum",
+    neighbour_bonus=0,
+    temporal_neighbours=0,
+    entity_swap=False,
+    recency_weight=0,
+    context_k=10,
+)
+LEARNED = DEFAULT.changed(
+    fusion="learned", ranker=Ranker({"bm25": 1.0}, {"bm25": 0.0}, {"bm25": 1.0})
+)
+Diagnose = Callable[..., Diagnosis]
+
+
+@pytest.fixture
+def diagnosed(make_case: Callable[..., Case]) -> Diagnose:
+    """Diagnosis of 100 questions, some of them failing for a given cause."""
+
+    def make(metric: str = RECALL, **counts: int) -> Diagnosis:
+        failing = {
+            "not_retrieved": {"pool_evidence": 0.0},
+            "ranked_low": {},
+            "answered_wrong": {"shown": 12},
+            "when_low": {"question_type": "when"},
+            "silent": {"evidence": (), "abstained": True},
+            "unclear": {"evidence": ()},
+        }
+        cases = [
+            make_case(f"{kind}{i}", "a", 0.0, scores={metric: 0.0}, **failing[kind])
+            for kind, count in counts.items()
+            for i in range(count)
+        ]
+        fine = 100 - len(cases)
+        return diagnose(
+            [*cases, *(make_case(f"ok{i}", "a", 1.0, scores={metric: 1.0}) for i in range(fine))],
+            metric,
+        )
+
+    return make
+
+
+def propose(
+    diagnosis: Diagnosis,
+    config: RetrievalConfig = DEFAULT,
+    history: Sequence[Attempt] = (),
+    available: frozenset[Need] = TRAINED,
+    most: int = 2,
+) -> Proposal | None:
+    proposer = RuleProposer(available, diagnosis.metric, most)
+    return proposer.propose(diagnosis, config, history, random.Random(0))
+
+
+def settings(proposal: Proposal | None) -> dict[str, object]:
+    assert proposal is not None
+    return settings_of(proposal.changes)
+
+
+def test_evidence_ranked_low_asks_for_the_learned_fusion_alone(diagnosed: Diagnose) -> None:
+    found = propose(diagnosed(ranked_low=30, not_retrieved=5))
+    assert settings(found) == {"fusion": "learned"}
+    assert found is not None
+    assert "ranked too low" in found.reason
+    assert "30.0 points" in found.reason
+
+
+def test_without_a_training_signal_learned_is_never_proposed(diagnosed: Diagnose) -> None:
+    diagnosis, history = diagnosed(ranked_low=30, not_retrieved=20), []
+    for _ in range(100):
+        found = propose(diagnosis, DEFAULT, history, UNTRAINED)
+        if found is None:
+            break
+        assert settings(found).get("fusion") != "learned"
+        history.append(Attempt(DEFAULT.digest, found.changes, -0.01, False))
+    assert found is None
+
+
+def test_evidence_outside_the_pool_switches_a_view_on_before_widening(
+    diagnosed: Diagnose,
+) -> None:
+    diagnosis = diagnosed(not_retrieved=30)
+    first = propose(diagnosis, DEFAULT, most=1)
+    on = levers()["episode_k"].default or 60
+    assert settings(first) == {"episode_k": on}
+    everything = DEFAULT.changed(episode_k=60, entity_swap=True, temporal_neighbours=1)
+    assert settings(propose(diagnosis, everything, most=1)) == {"window_k": 96}
+
+
+def test_the_minimal_start_gets_a_view_it_can_use(diagnosed: Diagnose) -> None:
+    found = propose(diagnosed(not_retrieved=60), MINIMAL, available=UNTRAINED, most=1)
+    assert settings(found) == {
+        "window_k": 60,
+        "fusion": "weighted_sum",
+        "weight_window": 1.0,
+        "window": 1,
+    }
+
+
+def test_wrong_answers_with_the_evidence_present_shrink_the_context(diagnosed: Diagnose) -> None:
+    found = propose(diagnosed(F1, answered_wrong=40), most=1)
+    assert settings(found) == {"context_k": 6}
+
+
+def test_the_context_is_left_alone_when_the_metric_is_a_ranking(diagnosed: Diagnose) -> None:
+    history: list[Attempt] = []
+    for _ in range(60):
+        found = propose(diagnosed(ranked_low=40), DEFAULT, history)
+        if found is None:
+            break
+        assert not {"context_k", "context_chars"} & settings(found).keys()
+        history.append(Attempt(DEFAULT.digest, found.changes, -0.01, False))
+    assert len(history) > 10
+
+
+def test_many_abstentions_without_evidence_widen_the_search(diagnosed: Diagnose) -> None:
+    silent = {c.symptom: c.lost for c in complaints(diagnosed(F1, silent=40), DEFAULT)}
+    assert silent[Symptom.NOT_RETRIEVED] == pytest.approx(0.2)
+    assert Symptom.ANSWERED_WRONG not in silent
+    unclear = complaints(diagnosed(F1, unclear=40), DEFAULT)
+    assert unclear[0].symptom is Symptom.ANSWERED_WRONG
+
+
+def test_questions_about_time_that_lag_get_time_levers_and_an_override(
+    diagnosed: Diagnose,
+) -> None:
+    found = complaints(diagnosed(when_low=20), DEFAULT)
+    assert (Symptom.TEMPORAL, None) in [(c.symptom, c.question_type) for c in found]
+    assert (Symptom.RANKED_LOW, "when") in [(c.symptom, c.question_type) for c in found]
+    history: list[Attempt] = []
+    seen: set[str] = set()
+    while (proposal := propose(diagnosed(when_low=20), LEARNED, history)) is not None:
+        seen |= settings(proposal).keys()
+        history.append(Attempt(LEARNED.digest, proposal.changes, -0.01, False))
+    assert {"recency_weight", "per_type.when.neighbour_bonus"} <= seen
+    # learned weights are fitted once for all types, so overrides leave features and pool alone
+    typed = {name.split(".")[2] for name in seen if name.startswith("per_type")}
+    assert typed == {"neighbour_bonus"}
+
+
+def test_two_changes_answer_different_complaints(diagnosed: Diagnose) -> None:
+    found = propose(diagnosed(not_retrieved=20, ranked_low=20), LEARNED)
+    assert found is not None
+    assert len(found.changes) == 2
+    assert found.reason.count("points") == 2
+
+
+def test_one_change_when_only_one_is_allowed(diagnosed: Diagnose) -> None:
+    found = propose(diagnosed(not_retrieved=20, ranked_low=20), LEARNED, most=1)
+    assert found is not None
+    assert len(found.changes) == 1
+
+
+def test_nothing_is_tried_twice_from_the_same_incumbent(diagnosed: Diagnose) -> None:
+    diagnosis, history = diagnosed(not_retrieved=20, ranked_low=20), []
+    seen = []
+    while (found := propose(diagnosis, LEARNED, history)) is not None:
+        seen.append(tuple(sorted(settings(found).items())))
+        history.append(Attempt(LEARNED.digest, found.changes, 0.001, False))
+    assert len(seen) == len(set(seen)) > 10
+    # from another incumbent the same change may be tried
+    other = LEARNED.changed(episode_k=1)
+    assert propose(diagnosis, other, history) is not None
+
+
+def test_a_change_that_lost_elsewhere_waits_for_the_others(diagnosed: Diagnose) -> None:
+    diagnosis = diagnosed(not_retrieved=30)
+    first = propose(diagnosis, DEFAULT, most=1)
+    assert first is not None
+    lost = Attempt("elsewhere", first.changes, -0.02, False)
+    found = propose(diagnosis, DEFAULT, [lost], most=1)
+    assert settings(found) == {"entity_swap": True}
+
+
+def test_a_learned_fusion_is_not_given_up(diagnosed: Diagnose) -> None:
+    history: list[Attempt] = []
+    while (found := propose(diagnosed(ranked_low=40), LEARNED, history)) is not None:
+        assert "fusion" not in settings(found)
+        history.append(Attempt(LEARNED.digest, found.changes, -0.01, False))
+
+
+def test_nothing_wrong_nothing_proposed(diagnosed: Diagnose) -> None:
+    assert propose(diagnosed()) is None
+
+
+def test_random_proposals_are_valid_bounded_and_repeatable(diagnosed: Diagnose) -> None:
+    diagnosis = diagnosed(ranked_low=10)
+    proposer = RandomProposer(UNTRAINED, RECALL)
+
+    @given(st.integers())
+    def check(seed: int) -> None:
+        found = proposer.propose(diagnosis, DEFAULT, (), random.Random(seed))
+        assert found is not None
+        assert 1 <= len(found.changes) <= 2
+        assert not tried(DEFAULT, found.changes, ())
+        for each in found.changes:
+            declared = levers()[each.lever]
+            assert declared.checked(each.value) == each.value
+            assert each.value != "learned"
+        assert found == proposer.propose(diagnosis, DEFAULT, (), random.Random(seed))
+
+    check()
+
+
+def test_random_proposals_reach_every_lever_with_an_effect_and_learned(
+    diagnosed: Diagnose,
+) -> None:
+    proposer, diagnosis = RandomProposer(frozenset(Need), F1), diagnosed(F1, unclear=9)
+    drawn = [proposer.propose(diagnosis, DEFAULT, (), random.Random(seed)) for seed in range(600)]
+    changes = [each for found in drawn if found is not None for each in found.changes]
+    without = {"weight_episode", "entity_swap_k", "half_life_days"}
+    assert {each.lever for each in changes} == levers().keys() - without
+    assert "learned" in {each.value for each in changes}
+
+
+def test_random_never_repeats_from_the_same_incumbent(diagnosed: Diagnose) -> None:
+    proposer, diagnosis = RandomProposer(TRAINED, RECALL), diagnosed()
+    first = proposer.propose(diagnosis, DEFAULT, (), random.Random(3))
+    assert first is not None
+    history = [Attempt(DEFAULT.digest, first.changes, 0.0, False)]
+    second = proposer.propose(diagnosis, DEFAULT, history, random.Random(3))
+    assert second is not None
+    assert settings(second) != settings(first)

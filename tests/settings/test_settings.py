@@ -1,0 +1,109 @@
+"""Settings: a file, then the environment, then arguments; whatever is unknown is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from memgene.core import ConfigError
+from memgene.settings import environment_names, load_settings
+
+
+def write(folder: Path, text: str, name: str = "memgene.toml") -> Path:
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_without_any_source_the_defaults_stand(tmp_path: Path) -> None:
+    settings = load_settings(folder=tmp_path, environment={})
+    assert (settings.embedder, settings.agent, settings.data, settings.db) == (
+        None,
+        "offline",
+        None,
+        None,
+    )
+    assert settings.llm.task.model == "offline"
+    assert settings.llm.extract is None
+
+
+def test_file_then_environment_then_arguments(tmp_path: Path) -> None:
+    write(tmp_path, 'embedder = "hashing"\ndb = "file.db"\ndata = "from-file"\n')
+    variables = {"MEMGENE_DB": "environment.db", "MEMGENE_DATA": "from-environment", "HOME": "/"}
+    settings = load_settings(
+        {"data": "from-arguments", "embedder": None}, folder=tmp_path, environment=variables
+    )
+    assert settings.embedder == "hashing"
+    assert settings.db == "environment.db"
+    assert settings.data == Path("from-arguments")
+
+
+def test_paths_in_a_file_are_relative_to_the_file(tmp_path: Path) -> None:
+    write(tmp_path, 'db = "bank.db"\ndata = "sets"\n')
+    settings = load_settings(folder=tmp_path, environment={})
+    assert settings.db == str(tmp_path / "bank.db")
+    assert settings.data == tmp_path / "sets"
+
+
+def test_in_memory_and_url_banks_are_not_paths(tmp_path: Path) -> None:
+    write(tmp_path, 'db = ":memory:"\n')
+    assert load_settings(folder=tmp_path, environment={}).db == ":memory:"
+
+
+def test_another_file_can_be_named(tmp_path: Path) -> None:
+    other = write(tmp_path, 'embedder = "minilm"\n', "other.toml")
+    settings = load_settings(
+        folder=tmp_path / "elsewhere", environment={"MEMGENE_CONFIG": str(other)}
+    )
+    assert settings.embedder == "minilm"
+    with pytest.raises(ConfigError, match=r"MEMGENE_CONFIG.*absent\.toml"):
+        load_settings(environment={"MEMGENE_CONFIG": str(tmp_path / "absent.toml")})
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('embeder = "static"', ["memgene.toml", "embeder", "embedder"]),
+        ('[llm.tusk]\nmodel = "offline"', ["memgene.toml", "llm.tusk", "task"]),
+        ('[llm.task]\nmodle = "offline"', ["memgene.toml", "llm.task.modle", "model"]),
+        ('[llm.task]\nmodel = "openai/gpt"', ["memgene.toml", "llm.task.model", "offline"]),
+        ("embedder = 3", ["memgene.toml", "embedder"]),
+        ("embedder = ", ["memgene.toml", "TOML"]),
+    ],
+)
+def test_a_wrong_key_or_value_names_file_and_key(
+    tmp_path: Path, text: str, words: list[str]
+) -> None:
+    write(tmp_path, text)
+    with pytest.raises(ConfigError) as caught:
+        load_settings(folder=tmp_path, environment={})
+    assert all(word in str(caught.value) for word in words), caught.value
+
+
+def test_a_file_is_checked_even_where_a_later_source_overrides_it(tmp_path: Path) -> None:
+    write(tmp_path, 'agent = "telepathy"')
+    with pytest.raises(ConfigError, match="agent"):
+        load_settings({"agent": "offline"}, folder=tmp_path, environment={})
+
+
+def test_unknown_variables_and_arguments_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"MEMGENE_EMBEDER.*MEMGENE_EMBEDDER"):
+        load_settings(folder=tmp_path, environment={"MEMGENE_EMBEDER": "static"})
+    with pytest.raises(ConfigError, match=r"arguments.*colour"):
+        load_settings({"colour": "blue"}, folder=tmp_path, environment={})
+
+
+def test_a_role_can_be_set_by_a_variable(tmp_path: Path) -> None:
+    write(tmp_path, '[llm.task]\nmodel = "offline"\n')
+    settings = load_settings(folder=tmp_path, environment={"MEMGENE_LLM_EXTRACT_MODEL": "offline"})
+    assert settings.llm.extract is not None
+    assert settings.llm.extract.model == "offline"
+    with pytest.raises(ConfigError, match="MEMGENE_LLM_JUDGE_MODEL"):
+        load_settings(folder=tmp_path, environment={"MEMGENE_LLM_JUDGE_MODEL": "x"})
+
+
+def test_every_variable_has_the_prefix_once() -> None:
+    names = environment_names()
+    assert len(set(names)) == len(names)
+    assert all(name.startswith("MEMGENE_") for name in names)
