@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memgene import Memory, RetrievalConfig
@@ -47,7 +47,8 @@ def test_an_unknown_id_changes_nothing(memory: Memory) -> None:
         memory.feedback([], 1.0)
 
 
-@given(st.lists(st.floats(0, 1), max_size=8))
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.floats(0, 1), max_size=6))
 def test_utility_stays_between_0_and_1(static: Embedder, rewards: list[float]) -> None:
     with Memory(embedder=static) as memory:
         (added,) = memory.add("fact")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memgene.api.turns import offset_of
@@ -33,6 +33,7 @@ def test_new_turns_go_where_they_overlap_most(stored: str, new: str, offset: int
     assert offset_of(said(new), said(stored)) == offset
 
 
+@settings(deadline=None)
 @given(turns, turns)
 def test_placed_turns_never_contradict_stored_ones_and_leave_no_gap(
     new: list[tuple[None, str]], stored: list[tuple[None, str]]
@@ -43,6 +44,7 @@ def test_placed_turns_never_contradict_stored_ones_and_leave_no_gap(
     assert here == new[: len(here)]
 
 
+@settings(deadline=None)
 @given(turns)
 def test_handing_in_again_moves_nothing(stored: list[tuple[None, str]]) -> None:
     assert offset_of(stored, stored) == 0

@@ -9,6 +9,7 @@ from random import Random
 import pytest
 
 from memgene.bank import MemoryUnit, SqliteBank, UnitStatus
+from memgene.bank.sqlite import erasing
 from memgene.core import Scope
 
 
@@ -31,7 +32,7 @@ def bytes_on_disk(path: Path) -> bytes:
     return b"".join(p.read_bytes() for p in sorted(path.parent.glob(f"{path.name}*")))
 
 
-@pytest.mark.parametrize(("units", "batch"), [(1, 1), (40, 40), (200, 7)])
+@pytest.mark.parametrize(("units", "batch"), [(1, 1), (40, 40), (120, 7)])
 def test_deleted_text_is_not_left_in_the_file(tmp_path: Path, units: int, batch: int) -> None:
     random, path = Random(units), tmp_path / "a.db"
     common = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta"]
@@ -46,13 +47,34 @@ def test_deleted_text_is_not_left_in_the_file(tmp_path: Path, units: int, batch:
             bank.touch([unit_id], 1.0, f"ask {unit.content}")
             bank.set_status([unit_id], UnitStatus.ARCHIVED)
         gone = set(random.sample(range(units), units // 2 + 1)) | {0}
-        for number, (_, words) in enumerate(made):
-            assert all(word.encode() in bytes_on_disk(path) for word in words) or number
+        held = bytes_on_disk(path)
+        assert all(word.encode() in held for n in gone for word in made[n][1])
         bank.delete([ids[n] for n in gone])
         left = bytes_on_disk(path)
         traces = [w for n in gone for w in made[n][1] if w.encode() in left]
         assert traces == []
         assert bank.verify() == []
+
+
+def test_a_large_file_is_rewritten_when_it_is_closed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(erasing, "AT_ONCE", 0)
+    path, random = tmp_path / "a.db", Random(5)
+    made = [secret_unit(n, random.choices(["alpha", "beta"], k=30)) for n in range(60)]
+    bank = SqliteBank(path)
+    ids = [bank.add([unit])[0].id for unit, _ in made]
+    for unit in bank.get(ids[::3]):
+        bank.update(replace(unit, content=f"{unit.content} {'longer ' * 50}"))
+    for unit_id in ids:
+        bank.delete([unit_id])
+    with bank._connections.reading() as connection:
+        assert erasing.is_due(connection)
+    bank.close()
+    left = bytes_on_disk(path)
+    assert [w for _, words in made for w in words if w.encode() in left] == []
+    with SqliteBank(path) as again, again._connections.reading() as connection:
+        assert not erasing.is_due(connection)
 
 
 def test_many_deletions_in_one_block(tmp_path: Path) -> None:

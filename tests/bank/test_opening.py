@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from memgene.bank import MemoryUnit, SqliteBank, open_bank
-from memgene.bank.sqlite.migrations import MIGRATIONS
+from memgene.bank.sqlite import migrations
+from memgene.bank.sqlite.migrations import MIGRATIONS, Migration
 from memgene.core import BankError, InputError, MissingDependencyError
 
 
@@ -87,6 +88,38 @@ def test_migrations_are_numbered_without_gaps(tmp_path: Path) -> None:
         rows = connection.execute("SELECT number, name FROM migrations").fetchall()
     assert rows == [(m.number, m.name) for m in MIGRATIONS]
     assert [m.number for m in MIGRATIONS] == list(range(1, len(MIGRATIONS) + 1))
+
+
+def test_an_older_bank_is_brought_up_to_date(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.db"
+    with SqliteBank(path) as bank:
+        bank.add([MemoryUnit("hello")])
+    second = Migration(
+        2, "a second step", ("CREATE TABLE added (x)", "INSERT INTO added VALUES (1)")
+    )
+    monkeypatch.setattr(migrations, "MIGRATIONS", (*MIGRATIONS, second))
+    for _ in range(2):
+        with SqliteBank(path) as bank, bank._connections.reading() as connection:
+            assert connection.execute("SELECT count(*) FROM added").fetchone() == (1,)
+            assert [u.content for u in bank.scan()] == ["hello"]
+
+
+def test_a_migration_that_fails_leaves_the_bank_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.db"
+    SqliteBank(path).close()
+    broken = Migration(2, "broken", ("CREATE TABLE added (x)", "INSERT INTO missing VALUES (1)"))
+    with monkeypatch.context() as patch:
+        patch.setattr(migrations, "MIGRATIONS", (*MIGRATIONS, broken))
+        with pytest.raises(BankError, match="no such table: missing"):
+            SqliteBank(path)
+    with SqliteBank(path) as bank, bank._connections.reading() as connection:
+        assert connection.execute("SELECT max(number) FROM migrations").fetchone() == (1,)
+        tables = connection.execute("SELECT count(*) FROM sqlite_master WHERE name = 'added'")
+        assert tables.fetchone() == (0,)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -86,13 +87,10 @@ class Machine(RuleBasedStateMachine):
 
     @rule(number=choices)
     def give_up(self, number: int) -> None:
-        try:
-            with self.bank.atomic():
-                self.bank.add([MemoryUnit("given up")])
-                self.bank.delete(self.chosen(number))
-                raise ZeroDivisionError
-        except ZeroDivisionError:
-            pass
+        with suppress(ZeroDivisionError), self.bank.atomic():
+            self.bank.add([MemoryUnit("given up")])
+            self.bank.delete(self.chosen(number))
+            raise ZeroDivisionError
 
     @invariant()
     def the_bank_equals_the_model(self) -> None:

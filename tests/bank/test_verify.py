@@ -54,6 +54,7 @@ EXTRA_WORDS = (
         ("UPDATE units SET content = 'edited' WHERE id = 'a'", "history", "a", "content hash"),
         ("UPDATE units SET content = 'edited' WHERE id = 'a'", "units", "a", "identity"),
         ("UPDATE units SET event_key = 5 WHERE id = 'a'", "units", "a", "event time"),
+        ("UPDATE units SET dated = '1 May 2023' WHERE id = 'a'", "units", "a", "indexed as 1 May"),
         ("UPDATE units SET unspaced = 1 WHERE id = 'a'", "units", "a", "without spaces"),
         ("UPDATE units SET superseded_by = 'z' WHERE id = 'a'", "units", "a", "names z"),
         ("UPDATE vectors SET vector = x'00' WHERE seq = 1", "vectors", "a", "1 bytes"),

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from typer.testing import Result
+
+from memgene.tasks.demo import demo_task
+from memgene.tasks.part import subset
 
 Run = Callable[..., Result]
 Ask = Callable[..., Any]
@@ -193,3 +197,23 @@ def test_doctor_says_when_the_embedder_does_not_load(
     result = run("doctor")
     assert result.exit_code == 1
     assert "problem    embedder no-such-embedder does not load" in result.stdout
+
+
+def test_the_demo_walks_the_whole_way_and_says_how_to_go_on(
+    ask: Ask, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = demo_task()
+    few = [g for g in whole.groups if "/" not in g][:4]
+    monkeypatch.setattr("memgene.api.demo.demo_task", lambda: subset(whole, groups=few))
+    monkeypatch.setattr("memgene.api.demo.ROUNDS", 1)
+    told = run("demo", "--dir", "d")
+    assert told.exit_code == 0, told.output
+    for words in ("no-memory", "evolved", "95 % intervals", "read the intervals", "Report: "):
+        assert words in told.stdout
+    again = ask("demo", "--dir", "d")
+    assert set(again) == {"evaluate", "evolve", "search", "report", "next"}
+    assert Path(again["report"]).is_file()
+    assert again["search"]["results"]
+    following = shlex.split(again["next"])
+    assert following[0] == "memgene"
+    assert ask(*following[1:])["results"][0] == again["search"]["results"][0]

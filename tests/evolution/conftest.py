@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -182,3 +184,14 @@ def world() -> type[World]:
 def all_needs() -> frozenset[Need]:
     return ALL_NEEDS
 
+
+@pytest.fixture(scope="session")
+def noisy() -> Any:
+    """The module of the small real task: `noisy_task`, `settings`, and its file as a program."""
+    path = Path(__file__).with_name("evolve_noisy.py")
+    spec = importlib.util.spec_from_file_location("evolve_noisy", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memgene.evaluation.case import Case
-from memgene.evolution.changes import settings_of
+from memgene.evolution.changes import change, settings_of
 from memgene.evolution.diagnosis import Diagnosis, diagnose
 from memgene.evolution.proposers import Attempt, Proposal, RandomProposer, tried
 from memgene.evolution.rules import RuleProposer, complaints
@@ -199,6 +199,27 @@ def test_a_change_that_lost_elsewhere_waits_for_the_others(diagnosed: Diagnose) 
     lost = Attempt("elsewhere", first.changes, -0.02, False)
     found = propose(diagnosis, DEFAULT, [lost], most=1)
     assert settings(found) == {"entity_swap": True}
+
+
+def test_small_gains_are_taken_together(diagnosed: Diagnose) -> None:
+    a = change(LEARNED, "window", 2)
+    b, c = change(LEARNED, "mmr_lambda", 0.2), change(LEARNED, "dense_k", 9)
+    history = [
+        Attempt(LEARNED.digest, (a,), 0.006, False),
+        Attempt(LEARNED.digest, (b, c), 0.008, False),
+        Attempt(LEARNED.digest, (change(LEARNED, "lexical_k", 9),), 0.004, False),
+    ]
+    found = propose(diagnosed(ranked_low=30), LEARNED, history)
+    assert settings(found) == {"mmr_lambda": 0.2, "window": 2}
+    assert found is not None
+    assert found.reason == "small gains taken together (+0.0080 and +0.0060)"
+    history.append(Attempt(LEARNED.digest, found.changes, -0.01, False))
+    assert settings(propose(diagnosed(ranked_low=30), LEARNED, history)) == {
+        "dense_k": 9,
+        "window": 2,
+    }
+    other = LEARNED.changed(window=3)
+    assert propose(diagnosed(ranked_low=30), other, history) != found
 
 
 def test_a_learned_fusion_is_not_given_up(diagnosed: Diagnose) -> None:

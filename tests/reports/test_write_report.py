@@ -71,7 +71,7 @@ def test_what_people_wrote_is_escaped(text: str) -> None:
     "words",
     [
         "Measured once, on 6 held-out questions",
-        "Best static memory, chosen on val: genome:a b",
+        "Against genome:a b, the best static memory on val: +25.0 [0.0, 58.3].",
         "On held-out questions",
         "Evolved minus each, on the same questions",
         "How the score moved",

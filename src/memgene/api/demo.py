@@ -20,7 +20,7 @@ from memgene.tasks.demo import demo_task
 from memgene.tasks.task import Task
 
 SEED = 0
-ROUNDS = 6
+ROUNDS = 4
 _FOUND = 3
 
 

@@ -15,8 +15,9 @@ from typing import Any
 
 from memgene.api.opening import DEFAULT_EMBEDDER
 from memgene.api.tasks import list_tasks
-from memgene.core import MemgeneError
+from memgene.core import MemgeneError, MissingDependencyError
 from memgene.embed import load_embedder
+from memgene.embed.minilm_files import find_minilm
 from memgene.settings import load_settings
 
 _PACKAGES = (
@@ -32,7 +33,7 @@ _PACKAGES = (
 )
 _EXTRAS: Mapping[str, tuple[str, ...]] = {
     "hnsw": ("usearch",),
-    "onnx": ("onnxruntime", "all_minilm_l6_v2", "onnx"),
+    "onnx": ("onnxruntime", "onnx"),
     "sentence-transformers": ("sentence_transformers",),
     "openai": ("openai",),
 }
@@ -40,7 +41,10 @@ _EXTRAS: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """What `doctor` found. `ok`: the default memory works here; `problems` says why not."""
+    """What `doctor` found. `ok`: the default memory works here; `problems` says why not.
+
+    `minilm`: whether the weights that the embedder `minilm` needs beside its extra are installed.
+    """
 
     ok: bool
     problems: tuple[str, ...]
@@ -53,6 +57,7 @@ class Health:
     full_text: bool
     trigrams: bool
     embedder: str
+    minilm: bool
     data: Mapping[str, bool]
 
     def model_dump(self) -> dict[str, Any]:
@@ -81,6 +86,7 @@ def doctor(data: str | Path | None = None) -> Health:
         full_text=full_text,
         trigrams=trigrams,
         embedder=embedder,
+        minilm=_minilm(),
         data={task.name: task.available for task in list_tasks(data)},
     )
 
@@ -102,6 +108,14 @@ def _embedder() -> tuple[str, str | None]:
         return load_embedder(wanted).name, None
     except MemgeneError as error:
         return wanted, f"embedder {wanted} does not load: {error}"
+
+
+def _minilm() -> bool:
+    try:
+        find_minilm()
+    except MissingDependencyError:
+        return False
+    return True
 
 
 def _version(package: str) -> str | None:

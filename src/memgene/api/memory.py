@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -32,7 +33,7 @@ from memgene.api.results import (
 )
 from memgene.api.turns import offset_of
 from memgene.bank import open_bank
-from memgene.bank.protocol import Bank, Filter, UnitReceipt, Value
+from memgene.bank.protocol import Bank, Filter, Value
 from memgene.bank.unit import MemoryUnit, UnitStatus
 from memgene.core import Episode, InputError, NotFoundError, Scope
 from memgene.embed import Embedder, WordVectors, word_vectors
@@ -113,11 +114,12 @@ class Memory:
             text_or_messages, event_time=read_time(event_time), source=source, run_id=run_id
         )
         single = isinstance(text_or_messages, str) and source is None
-        with self._bank.atomic():
+        # A lone text needs no place among others, so nobody has to wait while it is embedded.
+        with nullcontext() if single else self._bank.atomic():
             units = self._units(episode, scope, single)
             units = [replace(u, metadata={**u.metadata, **(metadata or {})}) for u in units]
             receipts = self._engine.write(units)
-        fates = iter(map(_added, receipts))
+        fates = iter(map(Added.of, receipts))
         blank = Added("", "refused", "", "it has no words")
         return AddReceipt(
             tuple(next(fates) if m.content.strip() else blank for m in episode.messages)
@@ -145,8 +147,8 @@ class Memory:
             if metadata is not None:
                 unit = replace(unit, metadata=dict(metadata))
             if text is None:
-                return _record(self._bank.update(unit))
-            return _record(self._engine.rewrite(unit, text))
+                return MemoryRecord.of(self._bank.update(unit))
+            return MemoryRecord.of(self._engine.rewrite(unit, text))
 
     def delete(
         self,
@@ -223,7 +225,7 @@ class Memory:
         run_id: str | None = None,
     ) -> MemoryRecord:
         """One memory by id. Raises NotFoundError for an unknown id, or one of another owner."""
-        return _record(self._one(id, _scope_if_given(user_id, agent_id, run_id)))
+        return MemoryRecord.of(self._one(id, _scope_if_given(user_id, agent_id, run_id)))
 
     def get_all(
         self,
@@ -250,7 +252,7 @@ class Memory:
         units = self._bank.page(scope, read_filter(filters), limit + 1, after)
         shown = units[:limit]
         more = shown[-1].seq if len(units) > limit else None
-        return MemoryPage(tuple(map(_record, shown)), more)
+        return MemoryPage(tuple(map(MemoryRecord.of, shown)), more)
 
     def history(self, id: str) -> History:
         """Every mutation of a memory, oldest first, also after its deletion."""
@@ -313,7 +315,7 @@ class Memory:
 
     def import_(self, origin: str | Path | IO[str]) -> AddReceipt:
         """Read what `export` wrote; memories that are already there are merged."""
-        return AddReceipt(tuple(map(_added, transfer.read(self._engine, origin))))
+        return AddReceipt(tuple(map(Added.of, transfer.read(self._engine, origin))))
 
     def close(self) -> None:
         """Release the file. The memory cannot be used afterwards."""
@@ -365,10 +367,6 @@ def _turn(unit: MemoryUnit) -> tuple[str | None, str]:
     return unit.speaker, unit.content
 
 
-def _added(receipt: UnitReceipt) -> Added:
-    return Added(receipt.id, str(receipt.fate), receipt.text, receipt.reason)
-
-
 def _ids(given: Feedback) -> list[str]:
     items: Sequence[SearchHit | str]
     items = [given] if isinstance(given, str | SearchHit) else list(given)
@@ -380,22 +378,3 @@ def _ids(given: Feedback) -> list[str]:
 
 def _not_found(id: str) -> NotFoundError:
     return NotFoundError(f"there is no memory {id!r} here (for this owner)")
-
-
-def _record(unit: MemoryUnit) -> MemoryRecord:
-    return MemoryRecord(
-        id=unit.id,
-        text=unit.content,
-        user_id=unit.scope.user_id,
-        agent_id=unit.scope.agent_id,
-        run_id=unit.scope.run_id,
-        speaker=unit.speaker,
-        source=unit.source,
-        type=str(unit.type),
-        status=str(unit.status),
-        utility=unit.utility,
-        event_time=unit.event_time,
-        created=unit.created,
-        updated=unit.updated,
-        metadata=unit.metadata,
-    )

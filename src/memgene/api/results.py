@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Generic, Protocol, TypeVar, overload
 
-from memgene.bank.protocol import BankStats
+from memgene.bank.protocol import BankStats, UnitReceipt
+from memgene.bank.unit import MemoryUnit
 from memgene.core import Hit, Why
 
 
@@ -56,6 +57,11 @@ class Added:
     event: str
     text: str
     reason: str = ""
+
+    @classmethod
+    def of(cls, receipt: UnitReceipt) -> Added:
+        """The public side of a bank's receipt."""
+        return cls(receipt.id, str(receipt.fate), receipt.text, receipt.reason)
 
     def model_dump(self) -> dict[str, Any]:
         """Plain values."""
@@ -130,6 +136,26 @@ class MemoryRecord:
     created: datetime | None
     updated: datetime | None
     metadata: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, unit: MemoryUnit) -> MemoryRecord:
+        """The public side of a stored unit."""
+        return cls(
+            id=unit.id,
+            text=unit.content,
+            user_id=unit.scope.user_id,
+            agent_id=unit.scope.agent_id,
+            run_id=unit.scope.run_id,
+            speaker=unit.speaker,
+            source=unit.source,
+            type=str(unit.type),
+            status=str(unit.status),
+            utility=unit.utility,
+            event_time=unit.event_time,
+            created=unit.created,
+            updated=unit.updated,
+            metadata=unit.metadata,
+        )
 
     def model_dump(self) -> dict[str, Any]:
         """Plain values; times in ISO 8601."""

@@ -230,10 +230,10 @@ def _parsed_unit(
 
 
 def _vector(value: Any, info: EmbedderInfo | None) -> Vectors:
-    vector: Vectors = np.frombuffer(base64.b64decode(_text(value), validate=True), "<f4")
-    if info is None or vector.shape != (info.dimension,):
+    blob = base64.b64decode(_text(value), validate=True)
+    if info is None or len(blob) != 4 * info.dimension:
         raise ValueError("its vector has not the size of the embedder in line 1")
-    return vector
+    return np.frombuffer(blob, "<f4")
 
 
 def _field(name: str, value: Any) -> Any:

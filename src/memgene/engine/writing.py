@@ -42,7 +42,7 @@ def write_units(
         return bank.add(units)
     bank.set_embedder(EmbedderInfo(embedder.name, embedder.dimension))
     identities = [u.identity() if is_encodable(u.rendered) else "" for u in units]
-    known = bank.existing([identity for identity in identities if identity])
+    known = bank.twins([identity for identity in identities if identity])
     vectors = np.zeros((len(units), embedder.dimension), np.float32)
     fresh = [i for i, identity in enumerate(identities) if identity and identity not in known]
     if fresh:

@@ -1,0 +1,1 @@
+"""Evolution of a memory for a task: run folder, journal and resume, diagnosis, guard, search."""

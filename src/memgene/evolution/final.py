@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from memgene.core import LabelledQuestion
+from memgene.core import LabelledQuestion, content_hash
 from memgene.evaluation.case import Case
 from memgene.evolution.candidates import Learner
 from memgene.evolution.changes import LEARNED
@@ -33,7 +33,7 @@ _FOLDER = "final"
 @dataclass(frozen=True, slots=True)
 class FinalTools:
     """What the final report works with. `evaluator_for` makes an evaluator that may ask a part's
-    questions; `rounds` is how many the search took."""
+    questions; `rounds` is how many the search took; `report` is called before each row."""
 
     run: RunFolder
     recorder: Recorder
@@ -41,6 +41,7 @@ class FinalTools:
     evaluator_for: Callable[[Task], TaskEvaluator]
     interrupt: Interruptible
     rounds: int
+    report: Callable[[], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +89,7 @@ class FinalReport:
         evaluator = self._tools.evaluator_for(task)
         rows = {}
         for name, subject in subjects.items():
-            self._stop_if_asked()
+            self._before_row()
             cases = self._cases(name, "test", subject, task.questions, evaluator)
             self._measured(name, cases)
             rows[name] = Row.of(name, cases, val.get(name), self._seed)
@@ -107,7 +108,7 @@ class FinalReport:
         evaluator = self._tools.evaluator_for(self._data.task)
         scores = {}
         for name, subject in subjects.items():
-            self._stop_if_asked()
+            self._before_row()
             cases = self._cases(name, "val", subject, self._data.val, evaluator)
             scores[name] = mean(cases, self._metric)
         return scores
@@ -174,7 +175,8 @@ class FinalReport:
         self._same[key] = found
         return found
 
-    def _stop_if_asked(self) -> None:
+    def _before_row(self) -> None:
+        self._tools.report()
         if self._tools.interrupt.requested:
             self._tools.run.journal.emit(Interrupted(self._tools.rounds))
             raise RunInterruptedError(
@@ -188,5 +190,6 @@ class FinalReport:
 
 
 def _slug(name: str) -> str:
-    """A row's folder name."""
-    return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.") or "row"
+    """A row's folder name; names that are no folder names get a hash, so that none clash."""
+    plain = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.")
+    return plain if plain == name else f"{plain}-{content_hash(name)[:6]}"

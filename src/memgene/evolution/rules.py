@@ -11,7 +11,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
+from itertools import product, zip_longest
 
 from memgene.evolution.changes import (
     AFTER_SCORING,
@@ -22,6 +22,7 @@ from memgene.evolution.changes import (
     same_settings,
 )
 from memgene.evolution.diagnosis import Cause, Diagnosis
+from memgene.evolution.guard import EPSILON
 from memgene.evolution.proposers import Attempt, Proposal, tried
 from memgene.evolution.steps import is_off, next_values
 from memgene.retrieval.config import RetrievalConfig, levers
@@ -95,10 +96,10 @@ class Complaint:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A change and the complaint it answers."""
+    """A change and why it is proposed."""
 
     change: Change
-    complaint: Complaint
+    why: str
 
 
 class RuleProposer:
@@ -122,10 +123,15 @@ class RuleProposer:
         moves = self._moves(diagnosis, incumbent)
         hopeful = [move for move in moves if not _failed(move.change, history)]
         again = [move for move in moves if _failed(move.change, history)]
-        for group in (*self._groups(hopeful), *self._groups(again)):
+        groups = (
+            *self._combined(incumbent, history),
+            *self._groups(hopeful),
+            *self._groups(again),
+        )
+        for group in groups:
             changes = tuple(move.change for move in group)
             if not tried(incumbent, changes, history):
-                return Proposal(changes, "; ".join(dict.fromkeys(m.complaint.text for m in group)))
+                return Proposal(changes, "; ".join(dict.fromkeys(m.why for m in group)))
         return None
 
     def _moves(self, diagnosis: Diagnosis, config: RetrievalConfig) -> list[Move]:
@@ -156,7 +162,7 @@ class RuleProposer:
         for _, name, value in sorted(options, key=lambda option: option[0]):
             found = change(config, name, value, kind)
             if not same_settings(config, (found,)):
-                yield Move(found, complaint)
+                yield Move(found, complaint.text)
 
     def _may(
         self, config: RetrievalConfig, served: RetrievalConfig, name: str, kind: str | None
@@ -167,6 +173,25 @@ class RuleProposer:
         return kind is None or (
             name not in _WHOLE and (config.fusion != LEARNED or name in AFTER_SCORING)
         )
+
+    def _combined(
+        self, config: RetrievalConfig, history: Sequence[Attempt]
+    ) -> Iterator[tuple[Move, ...]]:
+        """What pointed upwards but was too small to be sure of, taken together: a change of the
+        best such attempt from this incumbent with one of the second best."""
+        digest = config.digest
+        near = [
+            attempt
+            for attempt in history
+            if attempt.parent == digest and not attempt.accepted and attempt.delta >= EPSILON
+        ]
+        if self._max_changes < 2 or len(near) < 2:
+            return
+        first, second = sorted(near, key=lambda attempt: -attempt.delta)[:2]
+        why = f"small gains taken together ({first.delta:+.4f} and {second.delta:+.4f})"
+        for one, other in product(first.changes, second.changes):
+            if one.lever != other.lever:
+                yield (Move(one, why), Move(other, why))
 
     def _groups(self, moves: Sequence[Move]) -> Iterator[tuple[Move, ...]]:
         """What to try in turn: a new fusion alone, then neighbours in pairs, then single moves."""

@@ -47,6 +47,8 @@ class EvolveSettings:
             get_metric(self.metric)
         if self.folds is not None and self.folds < 2:
             raise InputError(f"folds must be at least 2, got {self.folds}")
+        if self.seed < 0:
+            raise InputError(f"seed must be 0 or more, got {self.seed}")
         if self.workers < 1:
             raise InputError(f"workers must be at least 1, got {self.workers}")
         object.__setattr__(self, "harnesses", tuple(self.harnesses))

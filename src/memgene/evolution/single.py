@@ -75,7 +75,6 @@ class _Evolution:
         journal.emit(self._start_event())
         self._reporter.tell("start")
         found = self._search()
-        self._reporter.tell("final")
         final = self._final(found, sealed)
         bundle = bundle_of(self._bench, found, final, self._origin)
         if journal.peek(Finished) is None or not (self._run.path / BEST).exists():
@@ -156,12 +155,13 @@ class _Evolution:
             evaluator_for=lambda part: bench.evaluator(part, data.training),
             interrupt=bench.interrupt,
             rounds=found.rounds,
+            report=lambda: self._reporter.tell("final"),
         )
         report = FinalReport(tools, data, bench.metric, self._settings.seed)
         return report.run(
             found.promoted.config,
             found.start.config,
-            bench.static(),
+            bench.static,
             sealed,
             learned_once=self._learnable,
         )

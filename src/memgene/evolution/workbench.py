@@ -34,14 +34,20 @@ class Workbench:
     words: WordVectors
     memories: MemoryPool
     interrupt: Interruptible
+    static: Mapping[str, HarnessFactory | RetrievalConfig]
 
     @classmethod
     def of(cls, task: Task, settings: EvolveSettings, interrupt: Interruptible) -> Workbench:
-        """Load what the settings name."""
+        """Load what the settings name. `static` are the static rows by name, the bank as the
+        configuration it is. Raises ConfigError when an agent, embedder or harness is unknown."""
         embedder = load_embedder(settings.embedder)
         words = embedder if isinstance(embedder, WordVectors) else word_vectors()
         agent = make_agent(settings.agent)
-        return cls(task, settings, agent, embedder, words, MemoryPool(), interrupt)
+        static = {
+            name: RetrievalConfig() if name == "bank" else make_factory(name, embedder=embedder)
+            for name in settings.harnesses
+        }
+        return cls(task, settings, agent, embedder, words, MemoryPool(), interrupt, static)
 
     @property
     def metric(self) -> str:
@@ -79,15 +85,6 @@ class Workbench:
             self.memories,
             self.settings.seed,
         )
-
-    def static(self) -> Mapping[str, HarnessFactory | RetrievalConfig]:
-        """The static rows by name; the bank as the configuration it is."""
-        return {
-            name: RetrievalConfig()
-            if name == "bank"
-            else make_factory(name, embedder=self.embedder)
-            for name in self.settings.harnesses
-        }
 
     def __enter__(self) -> Workbench:
         return self

@@ -27,6 +27,10 @@ def headline(view: RunView) -> Markup:
     words = [f"Measured once, on {evolved.n} held-out questions. "]
     if gain is not None:
         words.append(_verdict(gain.low, gain.high))
+    best = next((d for d in view.differences if d.name == view.best_static), None)
+    if best is not None:
+        difference = f"{signed(best.delta)} {interval(best.low, best.high)}"
+        words.append(f" Against {best.name}, the best static memory on val: {difference}.")
     return join(
         (element("div", *figures, class_="figures"), element("p", "".join(words), class_="lead"))
     )
@@ -150,8 +154,6 @@ def _method(score: Score, view: RunView) -> str:
     words = f"95 % bootstrap intervals over {score.n} questions"
     if score.method:
         words += f", resampling {score.method}"
-    if view.best_static:
-        words += f". Best static memory, chosen on val: {view.best_static}"
     if view.seconds is not None:
         words += f". The whole run took {duration(view.seconds)}"
     return words + "."

@@ -64,7 +64,7 @@ def load_view(folder: Path) -> RunView:
         finished=any(isinstance(e, Finished) for e in main.events),
         rows=outcome.scores(rows, seed),
         differences=outcome.differences(rows, metric, seed),
-        best_static=outcome.best_on_val(_pooled([part.val for part in parts]), metric),
+        best_static=outcome.best_on_val([part.val for part in parts], metric),
         trajectories=tuple(_trajectory(part, metric, seed) for part in parts),
         categories=outcome.categories(rows, metric),
         followed=follow(parts[0].history, metric),
@@ -76,7 +76,7 @@ def load_view(folder: Path) -> RunView:
         best=_best(folder),
         settings=_settings(run),
         fingerprints={str(k): str(v) for k, v in run.get("data", {}).items()},
-        notes=_notes(parts),
+        notes=_notes(parts, folds=bool(folds)),
     )
 
 
@@ -148,9 +148,11 @@ def _settings(run: Mapping[str, Any]) -> dict[str, str]:
     return flat
 
 
-def _notes(parts: Sequence[_Part]) -> tuple[str, ...]:
-    """Re-checks and promotions, one line each."""
+def _notes(parts: Sequence[_Part], folds: bool) -> tuple[str, ...]:
+    """Re-checks and promotions, one line each, and what best/ is where there are folds."""
     notes = []
+    if folds:
+        notes.append("best/ is fitted on everything and carries no claim about held-out questions.")
     for part in parts:
         where = f"{part.name}: " if len(parts) > 1 else ""
         for event in part.events:

@@ -58,10 +58,16 @@ def differences(rows: Cases, metric: str, seed: int) -> tuple[Difference, ...]:
     return tuple(found)
 
 
-def best_on_val(val: Cases, metric: str) -> str | None:
-    """The static memory with the highest mean on val."""
-    static = {n: mean(c, metric) for n, c in val.items() if n not in (EVOLVED, START) and c}
-    return best_static(static)
+def best_on_val(parts: Sequence[Cases], metric: str) -> str | None:
+    """The static memory with the highest mean on val (its mean over folds)."""
+    found: dict[str, float | None] = {}
+    for name in parts[0] if parts else ():
+        if name in (EVOLVED, START):
+            continue
+        means = [mean(part.get(name, ()), metric) for part in parts]
+        taken = [m for m in means if m is not None]
+        found[name] = sum(taken) / len(taken) if len(taken) == len(means) else None
+    return best_static(found)
 
 
 def categories(rows: Cases, metric: str) -> tuple[CategoryRow, ...]:

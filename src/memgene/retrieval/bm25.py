@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,7 @@ K1 = 1.2
 B = 0.75
 Floats = NDArray[np.float32]
 Rows = NDArray[np.int64]
-Counts = Callable[[UnitIndex, int], tuple[Rows, Floats]]
+Spread = Callable[[int, tuple[int, ...]], tuple[Rows, Floats]]
 
 
 def bm25(
@@ -22,18 +23,20 @@ def bm25(
     terms: Sequence[QueryTerm],
     *,
     offsets: tuple[int, ...] = (0,),
+    spread: Spread | None = None,
 ) -> Floats:
     """BM25 of every row, its text taken as that of the rows at `offsets` in the same source.
 
     `(0,)` is the plain view, `(-1, 0, 1)` a ±1 window, `(-1, 0)` previous and this turn.
-    Removed rows score 0.
+    Removed rows score 0. `spread` may serve counts per window from a cache.
     """
+    spread = spread or partial(window_counts, index)
     scores = np.zeros(len(index), np.float32)
     lengths, mean = index.window_lengths(offsets)
     for term in terms:
         if term.term is None:
             continue
-        rows, counts = _spread(index, term.term, offsets)
+        rows, counts = spread(term.term, offsets)
         norm = K1 * (1 - B + B * lengths[rows] / mean)
         scores[rows] += np.float32(term.idf * (K1 + 1)) * counts / (counts + norm)
     return np.where(index.alive, scores, np.float32(0))
@@ -62,17 +65,16 @@ def source_bm25(index: UnitIndex, terms: Sequence[QueryTerm]) -> Floats:
     return np.where(owned, scores[source], 0).astype(np.float32)
 
 
-def _spread(index: UnitIndex, term: int, offsets: tuple[int, ...]) -> tuple[Rows, Floats]:
+def window_counts(index: UnitIndex, term: int, offsets: tuple[int, ...]) -> tuple[Rows, Floats]:
     """Rows in whose window the term occurs, with the summed counts."""
     holders, counts = index.postings.rows(term)
-    rows = holders.astype(np.int64)
     if offsets == (0,):
-        return rows, counts
-    living = index.alive[rows]
-    rows, counts = rows[living], counts[living]
-    reached = [index.shifted(rows, -o) if o else rows for o in offsets]
-    everything = np.concatenate(reached)
-    weights = np.tile(counts, len(offsets))
-    valid = everything != NONE
-    found, inverse = np.unique(everything[valid], return_inverse=True)
-    return found, np.bincount(inverse, weights[valid], len(found)).astype(np.float32)
+        return holders.astype(np.int64), counts
+    living = index.alive[holders]
+    rows, counts = holders[living].astype(np.int64), counts[living]
+    summed = np.zeros(len(index) + 1, np.float32)  # the last place collects the missing (−1)
+    for offset in offsets:
+        # the rows that have this one at `offset` are those at −offset from it, all distinct
+        summed[index.shifted(rows, -offset)] += counts
+    found = np.flatnonzero(summed[:-1])
+    return found, summed[found]

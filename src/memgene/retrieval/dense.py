@@ -23,10 +23,15 @@ Rows = NDArray[np.int64]
 
 
 class DenseSpace:
-    """Vectors of the rows of an index, in the order of the rows."""
+    """Vectors of the rows of an index, in the order of the rows.
+
+    `static` tells whether they are means of word vectors: those gain from centring and from
+    content words, sentence encoders lose by both (docs/benchmarks.md).
+    """
 
     def __init__(self, embedder: Embedder) -> None:
         self.embedder = embedder
+        self.static = isinstance(embedder, WordVectors)
         self._raw = np.zeros((256, embedder.dimension), np.float32)
         self._size = 0
         self._dead: list[int] = []
@@ -44,12 +49,6 @@ class DenseSpace:
     def raw(self) -> Vectors:
         """The vectors as stored, shape (rows, dimension)."""
         return self._raw[: self._size]
-
-    @property
-    def static(self) -> bool:
-        """Whether vectors are means of word vectors: those gain from centring and content words,
-        sentence encoders lose by both (measured on LoCoMo, docs/benchmarks.md)."""
-        return isinstance(self.embedder, WordVectors)
 
     def append(self, vectors: Vectors) -> None:
         """Add the vectors of new rows."""

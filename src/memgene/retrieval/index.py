@@ -234,7 +234,8 @@ class UnitIndex:
         """Rows `offset` places further in the same source; −1 where there is none."""
         step = self.next if offset > 0 else self.previous
         for _ in range(abs(offset)):
-            rows = np.where(rows == NONE, NONE, step[rows])
+            # −1 would read the last row; it is put right after the look-up
+            rows = np.where(rows == NONE, NONE, step[rows]) if len(step) else rows
         return rows
 
     def window_lengths(self, offsets: tuple[int, ...]) -> tuple[NDArray[np.float32], float]:

@@ -131,9 +131,9 @@ class Retriever:
     def _pool(self, views: Sequence[View], allowed: Mask | None) -> Rows:
         if not views:
             return np.empty(0, np.int64)
-        rows = np.unique(np.concatenate([v.rows for v in views]))
+        rows: Rows = np.unique(np.concatenate([v.rows for v in views]))
         keep = self.index.alive[rows]
-        return rows[keep] if allowed is None else rows[keep & allowed[rows]]
+        return rows[keep if allowed is None else keep & allowed[rows]]
 
     def _first_stage(
         self, signals: Signals, views: Sequence[View], pool: Rows, config: RetrievalConfig

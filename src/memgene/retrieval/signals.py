@@ -1,4 +1,4 @@
-"""Raw evidence about candidate rows, one array a signal, computed once per query and shared.
+"""Raw evidence about rows, one array a signal, computed once per query and shared.
 
 A *signal* is one number per row that says how well the row, its window, or its source fits the
 question. Features (`features/`) are made from signals; views rank by some of them.
@@ -13,7 +13,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from memgene.retrieval.bm25 import bm25, source_bm25
+from memgene.retrieval.bm25 import bm25, source_bm25, window_counts
 from memgene.retrieval.config import RetrievalConfig
 from memgene.retrieval.dense import DenseSpace, dense_query
 from memgene.retrieval.index import NONE, UnitIndex
@@ -22,7 +22,6 @@ from memgene.retrieval.soft import SoftMatcher
 
 Floats = NDArray[np.float32]
 Rows = NDArray[np.int64]
-REACH = 2
 
 
 class Signals:
@@ -41,39 +40,55 @@ class Signals:
         self.dense = dense if dense is not None and len(dense) else None
         self.soft = soft
         self.config = config
-        self._sparse: dict[str, Floats] = {}
-
-    def full(self, name: str) -> Floats:
-        """A word signal over all rows, computed at first use."""
-        if name not in self._sparse:
-            self._sparse[name] = _WORD_SIGNALS[name](self)
-        return self._sparse[name]
+        self._full: dict[str, Floats] = {}
+        self._windows: dict[tuple[int, tuple[int, ...]], tuple[Rows, Floats]] = {}
 
     @cached_property
     def names(self) -> tuple[str, ...]:
         """Signals that this index and query can give, in a fixed order."""
-        kept = list(_WORD_SIGNALS)
-        if self.soft is None:
-            kept.remove("soft")
-        if self.dense is not None:
-            kept += DENSE_SIGNALS
-        return tuple(kept)
+        words = (n for n in WORD_SIGNALS if n != "soft" or self.soft is not None)
+        return (*words, *(DENSE_SIGNALS if self.dense is not None else ()))
+
+    def full(self, name: str) -> Floats:
+        """A word signal over all rows, computed at first use; removed rows may hold anything."""
+        if name not in self._full:
+            self._full[name] = _WORD_SIGNALS[name](self)
+        return self._full[name]
 
     def at(self, name: str, rows: Rows) -> Floats:
         """A signal at some rows; 0 where a row is −1 or removed."""
         safe = np.where(rows == NONE, 0, rows)
-        if name in DENSE_SIGNALS:
-            assert self.dense is not None
-            found = self.dense.cosine(*self._dense_query(name), rows=safe)
-        else:
-            found = self.full(name)[safe]
+        found = self._dense(name, safe) if name in DENSE_SIGNALS else self.full(name)[safe]
         return np.where((rows == NONE) | ~self.index.alive[safe], np.float32(0), found)
 
-    def _dense_query(self, name: str) -> tuple[str, bool]:
-        """Text to embed and whether the space is centred: the view's, or the whole question."""
+    def table(self, rows: Rows) -> Floats:
+        """All signals (`names`) at some rows, shape (signals, *rows.shape); 0 for −1, removed."""
+        safe = np.where(rows == NONE, 0, rows)
+        table = np.empty((len(self.names), *rows.shape), np.float32)
+        for i, name in enumerate(self.names):
+            if name in DENSE_SIGNALS:
+                table[i] = self._dense(name, safe.ravel()).reshape(rows.shape)
+            else:
+                table[i] = self.full(name)[safe]
+        table[:, (rows == NONE) | ~self.index.alive[safe]] = 0
+        return table
+
+    def bm25(self, *, names: bool, offsets: tuple[int, ...] = (0,)) -> Floats:
+        """BM25 of the content words, counts per window kept for the next variant."""
+        terms = self.query.content(names=names)
+        return bm25(self.index, terms, offsets=offsets, spread=self._spread)
+
+    def _spread(self, term: int, offsets: tuple[int, ...]) -> tuple[Rows, Floats]:
+        key = (term, offsets)
+        if key not in self._windows:
+            self._windows[key] = window_counts(self.index, term, offsets)
+        return self._windows[key]
+
+    def _dense(self, name: str, rows: Rows) -> Floats:
+        """Cosine with what the dense view embeds, or with the whole question."""
         assert self.dense is not None
         text, centred = dense_query(self.query, self.config, self.dense)
-        return (text if name == "dense" else self.query.text), centred
+        return self.dense.cosine(text if name == "dense" else self.query.text, centred, rows)
 
 
 DENSE_SIGNALS = ("dense", "dense_question")
@@ -99,7 +114,7 @@ def _prefix(signals: Signals) -> Floats:
     covered = np.zeros(len(index), np.float32)
     for t in terms:
         hit = np.zeros(len(index), np.bool_)
-        for other in index.prefixed(t.stem[:4]):
+        for other in index.prefixed(t.stem):
             hit[index.postings.rows(other)[0]] = True
         covered[hit] += np.float32(t.idf / total)
     return covered
@@ -112,13 +127,13 @@ def _soft(signals: Signals) -> Floats:
 
 _WORD_SIGNALS: Mapping[str, Callable[[Signals], Floats]] = MappingProxyType(
     {
-        "bm25": lambda s: bm25(s.index, s.query.content(names=False)),
-        "bm25_names": lambda s: bm25(s.index, s.query.content(names=True)),
-        "window1": lambda s: bm25(s.index, s.query.content(names=False), offsets=(-1, 0, 1)),
-        "window1_names": lambda s: bm25(s.index, s.query.content(names=True), offsets=(-1, 0, 1)),
-        "window2": lambda s: bm25(s.index, s.query.content(names=False), offsets=(-2, -1, 0, 1, 2)),
-        "with_previous": lambda s: bm25(s.index, s.query.content(names=False), offsets=(-1, 0)),
-        "with_next": lambda s: bm25(s.index, s.query.content(names=False), offsets=(0, 1)),
+        "bm25": lambda s: s.bm25(names=False),
+        "bm25_names": lambda s: s.bm25(names=True),
+        "window1": lambda s: s.bm25(names=False, offsets=(-1, 0, 1)),
+        "window1_names": lambda s: s.bm25(names=True, offsets=(-1, 0, 1)),
+        "window2": lambda s: s.bm25(names=False, offsets=(-2, -1, 0, 1, 2)),
+        "with_previous": lambda s: s.bm25(names=False, offsets=(-1, 0)),
+        "with_next": lambda s: s.bm25(names=False, offsets=(0, 1)),
         "episode": lambda s: source_bm25(s.index, s.query.content(names=False)),
         "coverage": _coverage,
         "prefix": _prefix,
@@ -126,3 +141,4 @@ _WORD_SIGNALS: Mapping[str, Callable[[Signals], Floats]] = MappingProxyType(
     }
 )
 WORD_SIGNALS = tuple(_WORD_SIGNALS)
+SIGNALS = (*WORD_SIGNALS, *DENSE_SIGNALS)

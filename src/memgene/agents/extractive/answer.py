@@ -16,7 +16,7 @@ from memgene.agents.extractive.evidence import (
 )
 from memgene.agents.extractive.lines import read_lines
 from memgene.agents.extractive.question import Asked, Kind, understand
-from memgene.agents.extractive.spans import Span, best_spans
+from memgene.agents.extractive.spans import Span, best_spans, settle
 from memgene.agents.extractive.weights import RULES
 from memgene.agents.extractive.words import WordClass
 from memgene.core import Answer, Context, Question
@@ -167,7 +167,8 @@ def _choose(case: Case, options: Sequence[str], shared: bool = False) -> Answer:
         own = content - common
         scores.append(
             sum(
-                sum(w for s, w in case.scene.rare.items() if s in own and s in e.sentence.content) / (1 + i)
+                sum(w for s, w in case.scene.rare.items() if s in own and s in e.sentence.content)
+                / (1 + i)
                 for i, e in enumerate(case.evidence[:10])
             )
             / (1 + len(own)) ** 0.5
@@ -198,6 +199,8 @@ def _list(case: Case) -> Answer | None:
 def _span(case: Case) -> Answer | None:
     """The best span of the best sentences."""
     spans = best_spans(case.scene, case.evidence[:_READ])
+    if spans:
+        spans = settle(spans)
     return Answer(spans[0].text, rule="span", cited=_cite([spans[0].evidence])) if spans else None
 
 

@@ -164,10 +164,11 @@ def understand(text: str) -> Asked:
         several=several,
         stems=tuple(
             dict.fromkeys(
-            s
-            for s, w in zip(whole.stems, whole.words, strict=True)
-            if w not in STOP and s not in _ASKING_NOUNS and not w.isdigit()
-        )),
+                s
+                for s, w in zip(whole.stems, whole.words, strict=True)
+                if w not in STOP and s not in _ASKING_NOUNS and not w.isdigit()
+            )
+        ),
         words=frozenset(whole.words),
         focus=common[0] if common else None,
         days=tuple(find_dates(text, None)),

@@ -6,6 +6,7 @@ end(j) + length(j - i + 1), so all spans of a sentence are scored in one pass.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -15,6 +16,8 @@ from memgene.agents.extractive.sentences import Sentence
 from memgene.agents.extractive.weights import EVIDENCE, SPAN
 
 LONGEST = 13
+_POOL = 30
+_ARTICLES = frozenset(("a", "an", "the"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +28,11 @@ class Span:
     first: int
     last: int
     score: float
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """Its words, in lower case."""
+        return self.evidence.sentence.words[self.first : self.last + 1]
 
     @property
     def text(self) -> str:
@@ -90,7 +98,7 @@ def end_features(asked: Asked, sentence: Sentence, tag: list[str], j: int) -> It
         yield "last-focus"
 
 
-def word_features(asked: Asked, sentence: Sentence, tag: list[str], k: int) -> Iterable[str]:
+def word_features(asked: Asked, tag: list[str], k: int) -> Iterable[str]:
     """Names of the features of a word inside a span."""
     yield f"in={tag[k]}"
     yield f"{group(asked)}:in={tag[k]}"
@@ -109,40 +117,60 @@ def break_feature(sentence: Sentence, k: int) -> str | None:
 
 
 def best_spans(scene: Scene, evidence: Sequence[Evidence]) -> list[Span]:
-    """The best span of each sentence, best first."""
-    found = [span for e in evidence if (span := _best_span(scene, e))]
-    return sorted(found, key=lambda s: -s.score)
+    """The spans of these sentences with the highest scores, best first."""
+    found = [span for e in evidence for span in _spans(scene, e)]
+    found.sort(key=lambda s: -s.score)
+    return found[:_POOL]
 
 
-def _best_span(scene: Scene, e: Evidence) -> Span | None:
-    sentence = e.sentence
-    asked = scene.asked
+def settle(spans: Sequence[Span]) -> list[Span]:
+    """Spans by the F1 they can expect if the spans' own scores are taken as probabilities.
+
+    Minimum Bayes risk: rank by Σ p(other) · F1(span, other) over content and other words alike,
+    so that a span wins that shares words with many good ones.
+    """
+    top = spans[0].score
+    chance = [math.exp(s.score - top) for s in spans]
+    bit: dict[str, int] = {}
+    masks = [
+        sum({1 << bit.setdefault(w, len(bit)) for w in s.words if w not in _ARTICLES})
+        for s in spans
+    ]
+    sizes = [m.bit_count() for m in masks]
+    gains = [
+        sum(
+            p * 2 * (mask & other).bit_count() / (size + count or 1)
+            for p, other, count in zip(chance, masks, sizes, strict=True)
+        )
+        for mask, size in zip(masks, sizes, strict=True)
+    ]
+    order = sorted(range(len(spans)), key=lambda i: (-gains[i], i))
+    return [spans[i] for i in order]
+
+
+def _spans(scene: Scene, e: Evidence) -> list[Span]:
+    """All spans of one sentence, scored in one pass."""
+    asked, sentence = scene.asked, e.sentence
     tag = tags(scene, sentence)
     count = len(tag)
-    weigh = SPAN.get
-    start = [
-        sum(weigh(f, 0.0) for f in start_features(asked, sentence, tag, i)) for i in range(count)
-    ]
-    end = [sum(weigh(f, 0.0) for f in end_features(asked, sentence, tag, j)) for j in range(count)]
-    inner = [
-        sum(weigh(f, 0.0) for f in word_features(asked, sentence, tag, k)) for k in range(count)
-    ]
-    across = [weigh(f"across={b}", 0.0) if b else 0.0 for b in sentence.breaks]
-    rarity = weigh("rare", 0.0)
-    size = [
-        sum(weigh(f, 0.0) for f in length_features(asked, n))
-        for n in range(1, min(count, LONGEST) + 1)
-    ]
-    for k in range(count):
-        if tag[k] != "match" and sentence.stems[k] in sentence.content:
-            inner[k] += rarity * scene.rare[sentence.stems[k]]
-    best: Span | None = None
+    start = [_weigh(start_features(asked, sentence, tag, i)) for i in range(count)]
+    end = [_weigh(end_features(asked, sentence, tag, j)) for j in range(count)]
+    inner = [_weigh(word_features(asked, tag, k)) for k in range(count)]
+    across = [SPAN.get(f"across={b}", 0.0) if b else 0.0 for b in sentence.breaks]
+    size = [_weigh(length_features(asked, n)) for n in range(1, min(count, LONGEST) + 1)]
+    rare = SPAN.get("rare", 0.0)
+    base = SPAN.get("evidence", 0.0) * e.score
+    for k, s in enumerate(sentence.stems):
+        if tag[k] != "match" and s in sentence.content:
+            inner[k] += rare * scene.rare[s]
+    found: list[Span] = []
     for i in range(count):
-        score = start[i] + inner[i]
+        score = base + start[i] - across[i]
         for j in range(i, min(count, i + LONGEST)):
-            if j > i:
-                score += inner[j] + across[j]
-            total = SPAN.get("evidence", 0.0) * e.score + score + end[j] + size[j - i]
-            if best is None or total > best.score:
-                best = Span(e, i, j, total)
-    return best
+            score += inner[j] + across[j]
+            found.append(Span(e, i, j, score + end[j] + size[j - i]))
+    return found
+
+
+def _weigh(features: Iterable[str]) -> float:
+    return sum(SPAN.get(name, 0.0) for name in features)

@@ -1,3 +1,3 @@
-EVIDENCE: dict[str,float]={}
-SPAN: dict[str,float]={}
-RULES: dict[str,float]={"when:dated":1.0,"number:near":1.0,"list:margin":0.0}
+EVIDENCE: dict[str, float] = {}
+SPAN: dict[str, float] = {}
+RULES: dict[str, float] = {"when:dated": 1.0, "number:near": 1.0, "list:margin": 0.0}

@@ -10,7 +10,7 @@ from math import isfinite
 from typing import Any
 
 from memgene.bank.scripts import is_unspaced
-from memgene.bank.unit import MemoryUnit, UnitStatus, UnitType
+from memgene.bank.unit import MemoryUnit, UnitStatus, UnitType, render_date
 from memgene.core import Scope
 
 TEXT_LIMIT = 1 << 20
@@ -25,7 +25,7 @@ _TIMES = ("event_time", "created", "updated", "last_accessed", "expires")
 _LARGEST = 1 << 63
 
 COLUMNS = (
-    *("id", "identity", "scope", "status", "type", "event_key", "unspaced"),
+    *("id", "identity", "scope", "status", "type", "event_key", "dated", "unspaced"),
     *_SHARES,
     *_COUNTS,
     *("source", "turn_start", "turn_end", "speaker", "supersedes", "superseded_by"),
@@ -69,6 +69,7 @@ def encode(unit: MemoryUnit, unit_id: str, identity: str, scope: int, now: str) 
         _STATUSES[unit.status].value,
         _TYPES[unit.type].value,
         event_key(unit.event_time),
+        dated(unit),
         needs_grams(unit),
         unit.importance,
         unit.confidence,
@@ -149,6 +150,11 @@ def event_key(moment: datetime | None) -> int | None:
     aware = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
     since = aware - datetime(1970, 1, 1, tzinfo=UTC)
     return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
+
+
+def dated(unit: MemoryUnit) -> str | None:
+    """The date as it is rendered, stored so that the index reads what `rendered` says."""
+    return render_date(unit.event_time) if unit.event_time else None
 
 
 def needs_grams(unit: MemoryUnit) -> bool:

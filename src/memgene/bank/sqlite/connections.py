@@ -12,14 +12,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
-from memgene.bank.sqlite.fulltext import scrub
+from memgene.bank.sqlite import erasing
+from memgene.bank.sqlite.erasing import is_busy
 from memgene.bank.sqlite.functions import register_functions
 from memgene.bank.sqlite.migrations import PAGE_SIZE, applied, migrate
-from memgene.core import BankError
+from memgene.core import BankError, MissingDependencyError
 
 MEMORY = ":memory:"
 _CACHE_KIB = 32_000
 _RETRY_SECONDS = 0.002
+
+_OLDEST = (3, 35, 0)  # trigram tokenizer 3.34, RETURNING 3.35
+_MAGIC = b"SQLite format 3\x00"
+_NOT_A_BANK = "{} is not a memgene bank (not an SQLite file); it was left untouched"
 
 _T = TypeVar("_T")
 
@@ -28,8 +33,8 @@ _T = TypeVar("_T")
 class Session:
     """A connection with the state of its open transaction.
 
-    `depth` counts nested `atomic` blocks; `scrub` asks the outermost one to purge deleted words
-    from the text indices before it commits.
+    `depth` counts nested `atomic` blocks; `scrub` says that units were deleted, so that the
+    outermost block erases their traces.
     """
 
     connection: sqlite3.Connection
@@ -61,7 +66,7 @@ class Connections:
         self._busy_timeout = busy_timeout
         self._memory = location == MEMORY
         self._closed = False
-        self._log_holds_deleted = False
+        self._traces_left = False
         self._state = _Process()
         self._inherited: list[_Process] = []
         if self._memory:
@@ -97,16 +102,14 @@ class Connections:
         except sqlite3.DatabaseError as error:
             raise explain(error, self.location) from error
 
-    def inside_transaction(self) -> bool:
-        """Whether this thread is inside an `atomic` block."""
-        session = self._session()
-        return session.depth > 0 and session.thread is threading.current_thread()
-
     def close(self) -> None:
-        """Close the connections of all threads."""
+        """Erase what traces of deletions are left, then close the connections of all threads."""
         if self._closed:
             return
         state = self._process()
+        connection = self._session().connection
+        if not self._memory and not connection.in_transaction and erasing.is_due(connection):
+            self._erase(connection, closing=True)
         self._closed = True
         with state.registry:
             for session in state.sessions:
@@ -126,7 +129,7 @@ class Connections:
             try:
                 yield session
                 if session.scrub:
-                    scrub(connection)
+                    erasing.prepare(connection)
                 connection.execute("COMMIT")
             except BaseException:
                 if connection.in_transaction:  # some errors make SQLite roll back by itself
@@ -134,9 +137,8 @@ class Connections:
                 raise
             finally:
                 session.depth = 0
-            self._log_holds_deleted |= session.scrub and not self._memory
-            if self._log_holds_deleted:
-                self._log_holds_deleted = not self._empty_log(connection)
+            if (session.scrub or self._traces_left) and not self._memory:
+                self._erase(connection)
         finally:
             state.writer.release()
 
@@ -171,19 +173,11 @@ class Connections:
         finally:
             session.depth -= 1
 
-    def _empty_log(self, connection: sqlite3.Connection) -> bool:
-        """Move the write-ahead log into the file, so that it keeps no copy of deleted text.
-
-        False while another connection is at work in it: tried again after the next change, and
-        done by SQLite when the last connection closes.
-        """
+    def _erase(self, connection: sqlite3.Connection, *, closing: bool = False) -> None:
+        """Erase traces of deletions; what must wait for other processes is tried again later."""
         connection.execute("PRAGMA busy_timeout = 0")
         try:
-            return not connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
-        except sqlite3.OperationalError as error:
-            if not _is_busy(error):
-                raise
-            return False
+            self._traces_left = not erasing.finish(connection, closing=closing)
         finally:
             self._wait_by_default(connection)
 
@@ -238,8 +232,14 @@ class Connections:
 def connect(location: str, busy_timeout: float) -> sqlite3.Connection:
     """Open (or create) a bank file, set it up and bring its format up to date.
 
-    Raises BankError for a file that is not a bank, is damaged, locked or newer than this code.
+    Raises BankError for a file that is not a bank, is damaged, locked or newer than this code,
+    MissingDependencyError if this Python's SQLite is too old.
     """
+    if sqlite3.sqlite_version_info < _OLDEST:
+        raise MissingDependencyError(
+            f"banks need SQLite {'.'.join(map(str, _OLDEST))} or newer, this Python has "
+            f"{sqlite3.sqlite_version}; use a newer Python build"
+        )
     if location != MEMORY:
         _check_path(location)
     try:
@@ -291,7 +291,7 @@ def _patiently(action: Callable[[], _T], deadline: float) -> _T:
         try:
             return action()
         except sqlite3.OperationalError as error:
-            if not _is_busy(error) or time.monotonic() > deadline:
+            if not is_busy(error) or time.monotonic() > deadline:
                 raise
             time.sleep(_RETRY_SECONDS)
 
@@ -300,22 +300,21 @@ def _check_path(location: str) -> None:
     path = Path(location)
     if path.is_dir():
         raise BankError(f"{location} is a folder; a bank is one file")
+    if path.is_file() and path.stat().st_size:
+        with path.open("rb") as file:  # SQLite would take a very short file for an empty one
+            if file.read(len(_MAGIC)) != _MAGIC:
+                raise BankError(_NOT_A_BANK.format(location))
     if not path.parent.is_dir():
         raise BankError(f"{location}: the folder {path.parent} does not exist; create it first")
-
-
-def _is_busy(error: sqlite3.Error) -> bool:
-    name = getattr(error, "sqlite_errorname", "")
-    return name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED"))
 
 
 def explain(error: sqlite3.Error, location: str) -> BankError:
     """A BankError that tells locked from corrupt from not-a-bank, and what to do."""
     name = getattr(error, "sqlite_errorname", "")
-    if _is_busy(error):
+    if is_busy(error):
         what = "is locked by another process; try again or raise busy_timeout"
     elif name == "SQLITE_NOTADB":
-        what = "is not a memgene bank (not an SQLite file); it was left untouched"
+        return BankError(_NOT_A_BANK.format(location))
     elif name.startswith("SQLITE_CORRUPT"):
         what = f"is damaged ({error}); restore a copy or an export"
     elif name.startswith("SQLITE_READONLY"):

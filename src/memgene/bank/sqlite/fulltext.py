@@ -47,7 +47,7 @@ def unindex_units(connection: sqlite3.Connection, seqs: Sequence[int]) -> None:
             )
 
 
-def scrub(connection: sqlite3.Connection) -> None:
+def purge(connection: sqlite3.Connection) -> None:
     """Purge the words of deleted units from the index segments (about 1 µs per indexed unit).
 
     FTS5 only marks a deletion and drops the words when segments merge; SQLite before 3.42 has

@@ -9,19 +9,11 @@ allows no table-valued function in them, so lists are stored as plain words (cod
 
 from __future__ import annotations
 
-from memgene.bank.unit import MONTHS
-
-_MONTH = " ".join(f"WHEN '{number:02}' THEN '{name}'" for number, name in enumerate(MONTHS, 1))
-
 # MemoryUnit.rendered, in SQL: `[8 May 2023] speaker: content`.
-_RENDERED = f"""
-    CASE WHEN u.event_time IS NULL THEN '' ELSE
-        '[' || CAST(substr(u.event_time, 9, 2) AS INTEGER)
-        || ' ' || CASE substr(u.event_time, 6, 2) {_MONTH} END
-        || ' ' || CAST(substr(u.event_time, 1, 4) AS INTEGER) || '] ' END
+_RENDERED = """
+    CASE WHEN u.dated IS NULL THEN '' ELSE '[' || u.dated || '] ' END
     || CASE WHEN coalesce(u.speaker, '') = '' THEN '' ELSE u.speaker || ': ' END
     || u.content"""
-
 
 OWNER_OPEN, OWNER_CLOSE = "\ue000", "\ue001"
 _OWNER = f"char({ord(OWNER_OPEN)}) || s.owner || char({ord(OWNER_CLOSE)})"
@@ -42,6 +34,7 @@ FIRST = (
         status TEXT NOT NULL,
         type TEXT NOT NULL,
         event_key INTEGER,
+        dated TEXT,
         unspaced INTEGER NOT NULL,
         importance REAL NOT NULL, confidence REAL NOT NULL, utility REAL NOT NULL,
         reinforcement INTEGER NOT NULL, access_count INTEGER NOT NULL,

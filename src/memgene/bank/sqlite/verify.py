@@ -10,6 +10,7 @@ from memgene.bank.sqlite.codec import (
     FROM_UNITS,
     SELECTED,
     Decoder,
+    dated,
     event_key,
     needs_grams,
 )
@@ -46,18 +47,20 @@ def _units(connection: sqlite3.Connection) -> Iterator[Problem]:
     """Columns that are computed from the unit, and the last content hash of its history."""
     decoder, after = Decoder(), 0
     sql = (
-        "SELECT u.identity, u.event_key, u.unspaced, (SELECT h.content_hash FROM history h"
+        "SELECT u.identity, u.event_key, u.dated, u.unspaced, (SELECT h.content_hash FROM history h"
         " WHERE h.unit_id = u.id AND h.content_hash IS NOT NULL ORDER BY h.seq DESC LIMIT 1),"
         f" {SELECTED} FROM {FROM_UNITS} WHERE u.seq > ? ORDER BY u.seq LIMIT {_BATCH}"
     )
     while rows := connection.execute(sql, (after,)).fetchall():
-        for identity, key, unspaced, hashed, *row in rows:
+        for identity, key, date, unspaced, hashed, *row in rows:
             unit = decoder.unit(tuple(row))
             after = unit.seq
             if unit.identity() != identity.hex():
                 yield Problem("units", unit.id, "the stored identity is not that of the unit")
             if event_key(unit.event_time) != key:
                 yield Problem("units", unit.id, "the key of the event time differs from the time")
+            if dated(unit) != date:
+                yield Problem("units", unit.id, f"its date is indexed as {date}")
             if needs_grams(unit) != bool(unspaced):
                 yield Problem("units", unit.id, "the mark for scripts without spaces is wrong")
             if hashed is None:

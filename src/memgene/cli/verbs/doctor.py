@@ -27,6 +27,7 @@ def doctor(data: options.Data = None, json: options.Json = False) -> None:
             ("full text", "yes" if health.full_text else "no"),
             ("trigrams", "yes" if health.trigrams else "no"),
             ("embedder", health.embedder),
+            ("minilm", "weights are here" if health.minilm else "no weights installed"),
             ("extras", ", ".join(n for n, there in health.extras.items() if there) or "none"),
             ("not there", ", ".join(f"memgene[{name}]" for name in absent) or "nothing"),
             ("data", ", ".join(here) or "none (give --data, or set MEMGENE_DATA)"),

@@ -1,4 +1,4 @@
-"""The pool of one query, with everything a feature may look at."""
+"""The pool of one query, with everything a feature may look at, computed in bulk."""
 
 from __future__ import annotations
 
@@ -14,12 +14,14 @@ from memgene.retrieval.signals import Signals
 
 Floats = NDArray[np.float32]
 Rows = NDArray[np.int64]
+REACH = 2
 
 
 class Candidates:
-    """Rows of the pool, in ascending order, and cached values of signals on and around them.
+    """Rows of the pool and signals on and around them.
 
-    `first_stage` are the scores of the untrained fusion, used for feedback features.
+    `first_stage` are the scores of the untrained fusion, used for feedback features. Arrays over
+    all signals have them on their first axis, in the order of `signals.names`.
     """
 
     def __init__(self, signals: Signals, rows: Rows, first_stage: Floats) -> None:
@@ -28,9 +30,8 @@ class Candidates:
         self.query: Query = signals.query
         self.rows = rows
         self.first_stage = first_stage
-        self._values: dict[tuple[str, int], Floats] = {}
-        self._shifted: dict[int, Rows] = {}
-        self._ranks: dict[str, Floats] = {}
+        self._place = {name: i for i, name in enumerate(signals.names)}
+        self._shifted: dict[int, Rows] = {0: rows}
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -38,27 +39,59 @@ class Candidates:
     def at(self, offset: int) -> Rows:
         """Rows `offset` places further in the source (−1 = none)."""
         if offset not in self._shifted:
-            self._shifted[offset] = self.index.shifted(self.rows, offset)
+            step = 1 if offset > 0 else -1
+            self._shifted[offset] = self.index.shifted(self.at(offset - step), step)
         return self._shifted[offset]
 
-    def raw(self, signal: str, offset: int = 0) -> Floats:
-        """Values of a signal at the candidates or their neighbours."""
-        key = (signal, offset)
-        if key not in self._values:
-            self._values[key] = self.signals.at(signal, self.at(offset))
-        return self._values[key]
+    # -- signals
+    @cached_property
+    def _around(self) -> Floats:
+        """Every signal at the candidates and up to two places around, (signals, 5, pool)."""
+        places = np.stack([self.at(o) for o in range(-REACH, REACH + 1)])
+        return self.signals.table(places)
+
+    @cached_property
+    def _shares(self) -> Floats:
+        """`_around` divided by each signal's highest value among the candidates."""
+        top = self._around[:, REACH].max(axis=1, initial=0.0)
+        return floats(self._around / floats(np.where(top > 0, top, 1))[:, None, None])
+
+    def raw(self, signal: str) -> Floats:
+        """Values of a signal at the candidates."""
+        return floats(self._around[self._place[signal], REACH])
 
     def value(self, signal: str, offset: int = 0) -> Floats:
-        """A signal divided by its highest value among the candidates."""
-        top = float(self.raw(signal).max(initial=0.0))
-        return self.raw(signal, offset) / np.float32(top) if top > 0 else self.raw(signal, offset)
+        """A signal, here or at a neighbour, divided by its highest value among candidates."""
+        return floats(self._shares[self._place[signal], REACH + offset])
 
-    def rank(self, signal: str) -> Floats:
-        """Ranks from 1 among the candidates, ties sharing their best rank."""
-        if signal not in self._ranks:
-            self._ranks[signal] = ranks(self.raw(signal))
-        return self._ranks[signal]
+    @cached_property
+    def _best_around(self) -> Floats:
+        return floats(np.delete(self._shares, REACH, axis=1).max(axis=1))
 
+    def around(self, signal: str) -> Floats:
+        """The highest value among the neighbours within two places."""
+        return floats(self._best_around[self._place[signal]])
+
+    @cached_property
+    def _log_ranks(self) -> Floats:
+        return floats(-np.log(np.stack([ranks(v) for v in self._around[:, REACH]])))
+
+    def log_rank(self, signal: str) -> Floats:
+        """−log of the rank (from 1, ties share their best rank) among the candidates."""
+        return floats(self._log_ranks[self._place[signal]])
+
+    @cached_property
+    def _spans(self) -> Floats:
+        here = self._around[:, REACH]
+        low = here.min(axis=1, initial=0.0)[:, None]
+        width = here.max(axis=1, initial=0.0)[:, None] - low
+        return floats((here - low) / np.where(width > 0, width, 1))
+
+    def span(self, signal: str) -> Floats:
+        """The signal, min-max over the candidates and zero."""
+        return floats(self._spans[self._place[signal]])
+
+    # -- sources
     @cached_property
     def source(self) -> NDArray[np.int32]:
         """Source number of each candidate (−1 = none)."""
@@ -71,29 +104,96 @@ class Candidates:
         return np.unique(keys, return_inverse=True)[1]
 
     @cached_property
+    def _group_order(self) -> tuple[Rows, Rows]:
+        order = np.argsort(self.source_groups, kind="stable")
+        starts = np.flatnonzero(np.diff(self.source_groups[order], prepend=-1))
+        return order, starts
+
+    def group_max(self, values: Floats) -> Floats:
+        """Highest value in each candidate's source; the last axis is the pool."""
+        order, starts = self._group_order
+        best = np.maximum.reduceat(values[..., order], starts, axis=-1)
+        return floats(best[..., self.source_groups])
+
+    @cached_property
+    def _source_bests(self) -> Floats:
+        return self.group_max(self._shares[:, REACH])
+
+    def source_best(self, signal: str) -> Floats:
+        """Best share of the signal in each candidate's source."""
+        return floats(self._source_bests[self._place[signal]])
+
+    @cached_property
+    def _source_ranks(self) -> Floats:
+        return np.stack([_dense_ranks(v) for v in self._source_bests])
+
+    def source_rank(self, signal: str) -> Floats:
+        """−log(1 + place) of the source among the sources by their best."""
+        return floats(-np.log1p(self._source_ranks[self._place[signal]]))
+
+    # -- words
+    @cached_property
+    def reading(self) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """Term ids of all candidates in reading order, and which candidate each belongs to."""
+        read = [self.index.postings.reading(r) for r in self.rows.tolist()]
+        owner = np.repeat(np.arange(len(read)), [len(r) for r in read])
+        return (np.concatenate(read) if read else np.empty(0, np.int32)), owner
+
+    def holds(self, terms: frozenset[int] | tuple[int, ...]) -> Floats:
+        """How many of these terms occur in the row."""
+        found = np.zeros(len(self.rows), np.float32)
+        for term in sorted(terms):
+            holders, _ = self.index.postings.rows(term)
+            if len(holders):
+                place = np.searchsorted(holders, self.rows)
+                place[place == len(holders)] = 0
+                found += holders[place] == self.rows
+        return found
+
+    @cached_property
+    def content_ids(self) -> tuple[int, ...]:
+        """Terms of the question without names that memory knows."""
+        return tuple(t.term for t in self.query.content(names=False) if t.term is not None)
+
+    @cached_property
+    def matched(self) -> Floats:
+        """How many of the question's content words occur in each candidate."""
+        return self.holds(self.content_ids)
+
+    # -- speakers
+    @cached_property
+    def said_by(self) -> dict[int, Floats]:
+        """For offsets −1 and 0: 1 where a person the question names speaks."""
+        wanted = sorted(self.query.speakers)
+        found = {}
+        for offset in (-1, 0):
+            rows = self.at(offset)
+            who = self.index.speaker[np.where(rows == NONE, 0, rows)]
+            said = np.zeros(len(rows), np.bool_)
+            for speaker in wanted:
+                said |= who == speaker
+            found[offset] = floats(said & (rows != NONE))
+        return found
+
+    def trait(self, name: str, offset: int = 0) -> Floats:
+        """A trait of the row or of a neighbour, 0 where there is none."""
+        rows = self.at(offset)
+        values = self.index.trait(name)[np.where(rows == NONE, 0, rows)]
+        return np.where(rows == NONE, np.float32(0), values)
+
+    # -- first stage
+    @cached_property
     def top(self) -> Rows:
         """Positions (in the pool) of the three best of the first stage."""
         return np.argsort(-self.first_stage, kind="stable")[:3]
 
     @cached_property
-    def reading(self) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """Term ids of all candidates in reading order, and which candidate each belongs to."""
-        read = [self.index.postings.reading(int(r)) for r in self.rows]
-        sizes = [len(r) for r in read]
-        owner = np.repeat(np.arange(len(read)), sizes)
-        return (np.concatenate(read) if read else np.empty(0, np.int32)), owner
-
-    def holds(self, terms: frozenset[int] | tuple[int, ...], offset: int = 0) -> Floats:
-        """How many of these terms occur in the row."""
-        found = np.zeros(len(self.rows), np.float32)
-        where = self.at(offset)
-        for term in sorted(terms):
-            holders, _ = self.index.postings.rows(term)
-            if len(holders):
-                place = np.searchsorted(holders, where)
-                place[place == len(holders)] = 0
-                found += holders[place] == where
-        return found
+    def places(self) -> Rows:
+        """Place from 0 of each candidate in the first stage."""
+        order = np.argsort(-self.first_stage, kind="stable")
+        places = np.empty_like(order)
+        places[order] = np.arange(len(order))
+        return places
 
 
 def floats(values: Any) -> Floats:
@@ -103,25 +203,10 @@ def floats(values: Any) -> Floats:
 
 def ranks(values: Floats) -> Floats:
     """Ranks from 1, best first; equal values share the best of their ranks."""
-    order = np.argsort(-values, kind="stable")
-    ranked = np.empty(len(values), np.float32)
-    ranked[order] = np.arange(1, len(values) + 1)
-    ordered = values[order]
-    new = np.ones(len(values), np.bool_)
-    new[1:] = ordered[1:] != ordered[:-1]
-    starts = np.flatnonzero(new)
-    lengths = np.diff(np.concatenate([starts, [len(values)]]))
-    ranked[order] = np.repeat(starts + 1, lengths)
-    return ranked
+    ascending = np.sort(-values)
+    return floats(np.searchsorted(ascending, -values, side="left") + 1)
 
 
-def group_max(values: Floats, groups: NDArray[np.int64]) -> Floats:
-    """Highest value in each candidate's group."""
-    best = np.full(int(groups.max(initial=-1)) + 1, -np.inf, np.float32)
-    np.maximum.at(best, groups, values)
-    return best[groups]
-
-
-def group_sum(values: Floats, groups: NDArray[np.int64]) -> Floats:
-    """Sum of the values in each candidate's group."""
-    return np.bincount(groups, values)[groups].astype(np.float32)
+def _dense_ranks(values: Floats) -> Floats:
+    """Places from 0 without gaps, best first, equal values alike."""
+    return floats(np.searchsorted(np.unique(-values), -values))

@@ -19,7 +19,7 @@ def features() -> Iterable[Feature]:
     yield Feature("addressed", _addressed, "said to a person the question names, who spoke before")
     yield Feature("name_in_text", _name_in_text, "a person of the question is named in the words")
     yield Feature("previous_is_question", lambda c: _question_before(c), "the turn before asks")
-    yield Feature("next_is_question", lambda c: _trait_at(c, "question", 1), "the turn after asks")
+    yield Feature("next_is_question", lambda c: c.trait("question", 1), "the turn after asks")
     for signal in ("bm25", "coverage", "soft", "dense"):
         yield Feature(
             f"answer.{signal}",
@@ -53,10 +53,7 @@ def _has_speaker(c: Candidates) -> Floats:
 
 
 def _speaker(c: Candidates, offset: int = 0) -> Floats:
-    rows = c.at(offset)
-    who = c.index.speaker[np.where(rows == NONE, 0, rows)]
-    said: Floats = (np.isin(who, sorted(c.query.speakers)) & (rows != NONE)).astype(np.float32)
-    return said
+    return c.said_by[offset]
 
 
 def _other(c: Candidates) -> Floats:
@@ -73,15 +70,8 @@ def _name_in_text(c: Candidates) -> Floats:
     return floats(np.maximum(c.holds(names) - _speaker(c), 0))
 
 
-def _trait_at(c: Candidates, trait: str, offset: int) -> Floats:
-    rows = c.at(offset)
-    values = c.index.trait(trait)[np.where(rows == NONE, 0, rows)]
-    found: Floats = np.where(rows == NONE, np.float32(0), values)
-    return found
-
-
 def _question_before(c: Candidates) -> Floats:
-    return _trait_at(c, "question", -1)
+    return c.trait("question", -1)
 
 
 def _answer(signal: str) -> Compute:
@@ -89,7 +79,7 @@ def _answer(signal: str) -> Compute:
 
 
 def _asks(signal: str) -> Compute:
-    return lambda c: _trait_at(c, "question", 0) * c.value(signal)
+    return lambda c: c.trait("question") * c.value(signal)
 
 
 def _by_speaker(signal: str) -> Compute:
@@ -101,11 +91,11 @@ def _answer_by_speaker(signal: str) -> Compute:
 
 
 def _about_self(c: Candidates) -> Floats:
-    return _speaker(c) * np.minimum(_trait_at(c, "first_person", 0), 3)
+    return _speaker(c) * np.minimum(c.trait("first_person"), 3)
 
 
 def _about_you(c: Candidates) -> Floats:
-    return _other(c) * np.minimum(_trait_at(c, "second_person", 0), 3)
+    return _other(c) * np.minimum(c.trait("second_person"), 3)
 
 
 def _names(c: Candidates) -> Floats:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
-from numpy.typing import NDArray
 
-from memgene.retrieval.features.candidates import Candidates, Floats, floats, group_max, group_sum
+from memgene.retrieval.features.candidates import Candidates, Floats, floats
 from memgene.retrieval.features.registry import Feature
 from memgene.retrieval.index import NONE
 
@@ -15,7 +14,7 @@ from memgene.retrieval.index import NONE
 def features() -> Iterable[Feature]:
     """How a candidate stands to what an untrained fusion would return."""
     yield Feature("first", _first, "score of the untrained fusion, min-max")
-    yield Feature("first.rank", lambda c: -np.log1p(_places(c)), "−log rank of the first stage")
+    yield Feature("first.rank", lambda c: -np.log1p(c.places), "−log rank of the first stage")
     yield Feature("first.source_best", _source_best, "best first-stage score in its source")
     yield Feature("first.source_share", _source_share, "its source's share of the top 20")
     yield Feature("feedback.dense", _dense, "mean cosine with the top three", ("dense",))
@@ -33,16 +32,12 @@ def _first(c: Candidates) -> Floats:
     return scaled
 
 
-def _places(c: Candidates) -> NDArray[np.int64]:
-    return np.argsort(np.argsort(-c.first_stage, kind="stable"), kind="stable")
-
-
 def _source_best(c: Candidates) -> Floats:
-    return group_max(_first(c), c.source_groups)
+    return c.group_max(_first(c))
 
 
 def _source_share(c: Candidates) -> Floats:
-    return group_sum((_places(c) < 20).astype(np.float32), c.source_groups) / np.float32(20)
+    return floats(np.bincount(c.source_groups, c.places < 20)[c.source_groups] / 20)
 
 
 def _cosines(c: Candidates) -> Floats:

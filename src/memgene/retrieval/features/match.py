@@ -6,11 +6,9 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from memgene.retrieval.features.candidates import Candidates, Floats, floats, group_max, ranks
+from memgene.retrieval.features.candidates import Candidates, Floats, floats, ranks
 from memgene.retrieval.features.registry import Compute, Feature
-from memgene.retrieval.signals import DENSE_SIGNALS, WORD_SIGNALS
-
-SIGNALS = (*WORD_SIGNALS, *DENSE_SIGNALS)
+from memgene.retrieval.signals import SIGNALS
 
 
 def features() -> Iterable[Feature]:
@@ -19,7 +17,7 @@ def features() -> Iterable[Feature]:
         yield Feature(f"{signal}", _share(signal), f"{signal} / best in the pool", (signal,))
         yield Feature(f"{signal}.rank", _log_rank(signal), f"−log rank by {signal}", (signal,))
         yield Feature(f"{signal}.size", _size(signal), f"log(1 + {signal})", (signal,))
-        yield Feature(f"{signal}.span", _min_max(signal), f"{signal}, min-max", (signal,))
+        yield Feature(f"{signal}.span", _span(signal), f"{signal}, min-max", (signal,))
         if signal != "episode":
             yield Feature(
                 f"{signal}.source_best", _source_best(signal), f"best {signal} in source", (signal,)
@@ -40,7 +38,7 @@ def features() -> Iterable[Feature]:
     yield Feature("quotes", _quotes, "quoted phrases of the question")
     yield Feature("proper", lambda c: c.holds(c.query.proper), "proper names of the question")
     yield Feature("numbers", lambda c: c.holds(c.query.numbers), "numbers of the question")
-    yield Feature("matched_terms", _matched, "how many content words occur")
+    yield Feature("matched_terms", lambda c: c.matched, "how many content words occur")
     yield Feature("all_terms", _all_terms, "all content words occur")
     yield Feature("rarest_term", _rarest, "the rarest word of the question occurs")
     yield Feature("density", _density, "matched words / words of the unit")
@@ -52,41 +50,29 @@ def _share(signal: str) -> Compute:
 
 
 def _log_rank(signal: str) -> Compute:
-    return lambda c: -np.log(c.rank(signal))
+    return lambda c: c.log_rank(signal)
 
 
 def _size(signal: str) -> Compute:
     return lambda c: np.log1p(np.maximum(c.raw(signal), 0))
 
 
-def _min_max(signal: str) -> Compute:
-    def compute(c: Candidates) -> Floats:
-        values = c.raw(signal)
-        low, high = values.min(initial=0), values.max(initial=0)
-        scaled: Floats = (values - low) / (high - low if high > low else np.float32(1))
-        return scaled
-
-    return compute
+def _span(signal: str) -> Compute:
+    return lambda c: c.span(signal)
 
 
 def _source_best(signal: str) -> Compute:
-    return lambda c: group_max(c.value(signal), c.source_groups)
+    return lambda c: c.source_best(signal)
 
 
 def _source_rank(signal: str) -> Compute:
-    def compute(c: Candidates) -> Floats:
-        best = group_max(c.value(signal), c.source_groups)
-        distinct = -np.unique(-best)
-        return -np.log1p(np.searchsorted(-distinct, -best)).astype(np.float32)
-
-    return compute
+    return lambda c: c.source_rank(signal)
 
 
 def _in_source(signal: str) -> Compute:
     def compute(c: Candidates) -> Floats:
-        values = np.maximum(c.value(signal), 0)
-        best = group_max(values, c.source_groups)
-        return np.divide(values, best, out=np.zeros_like(values), where=best > 0)
+        best = c.source_best(signal)
+        return floats(np.maximum(c.value(signal), 0) / np.where(best > 0, best, 1))
 
     return compute
 
@@ -94,7 +80,7 @@ def _in_source(signal: str) -> Compute:
 def _bigrams(c: Candidates) -> Floats:
     found = np.zeros(len(c), np.float32)
     terms, owner = c.reading
-    if len(terms) > 1:
+    if len(terms) > 1 and c.query.bigrams:
         same = owner[:-1] == owner[1:]
         for first, second in sorted(c.query.bigrams):
             hit = same & (terms[:-1] == first) & (terms[1:] == second)
@@ -104,24 +90,19 @@ def _bigrams(c: Candidates) -> Floats:
 
 def _quotes(c: Candidates) -> Floats:
     found = np.zeros(len(c), np.float32)
-    terms, owner = c.reading
     for quote in c.query.quotes:
+        terms, owner = c.reading
         starts = len(terms) - len(quote) + 1
         if starts > 0:
-            hit = np.ones(starts, np.bool_)
+            hit = owner[len(quote) - 1 :] == owner[:starts]
             for i, term in enumerate(quote):
-                hit &= (terms[i : i + starts] == term) & (owner[i : i + starts] == owner[:starts])
+                hit &= terms[i : i + starts] == term
             found[np.unique(owner[:starts][hit])] += 1
     return found
 
 
-def _matched(c: Candidates) -> Floats:
-    return c.holds(_ids(c))
-
-
 def _all_terms(c: Candidates) -> Floats:
-    ids = _ids(c)
-    return floats((c.holds(ids) == len(ids)) & bool(ids))
+    return floats((c.matched == len(c.content_ids)) & bool(c.content_ids))
 
 
 def _rarest(c: Candidates) -> Floats:
@@ -130,13 +111,9 @@ def _rarest(c: Candidates) -> Floats:
 
 
 def _density(c: Candidates) -> Floats:
-    return floats(c.holds(_ids(c)) / np.maximum(c.index.length[c.rows], 1))
+    return floats(c.matched / np.maximum(c.index.length[c.rows], 1))
 
 
 def _agreement(c: Candidates) -> Floats:
     views = [s for s in ("bm25", "window1", "soft", "dense") if s in c.signals.names]
     return floats(np.mean([1 / ranks(c.raw(s)) for s in views], axis=0))
-
-
-def _ids(c: Candidates) -> tuple[int, ...]:
-    return tuple(t.term for t in c.query.content(names=False) if t.term is not None)

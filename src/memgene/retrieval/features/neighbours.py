@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import numpy as np
-
 from memgene.retrieval.features.candidates import Candidates, Floats, floats
 from memgene.retrieval.features.registry import Compute, Feature
 from memgene.retrieval.index import NONE
@@ -37,19 +35,11 @@ def _at(signal: str, offset: int) -> Compute:
 
 
 def _best(signal: str) -> Compute:
-    return lambda c: _around(c, signal)
-
-
-def _around(c: Candidates, signal: str) -> Floats:
-    best: Floats = np.max([c.value(signal, o) for o in OFFSETS], axis=0)
-    return best
+    return lambda c: c.around(signal)
 
 
 def _peak(signal: str) -> Compute:
-    def compute(c: Candidates) -> Floats:
-        return ((c.value(signal) > _around(c, signal)) & (c.value(signal) > 0)).astype(np.float32)
-
-    return compute
+    return lambda c: floats((c.value(signal) > c.around(signal)) & (c.value(signal) > 0))
 
 
 def _present(c: Candidates, offset: int) -> Floats:

@@ -1,0 +1,50 @@
+"""Settings are checked before work begins, and named in run.toml."""
+
+from __future__ import annotations
+
+import pytest
+
+from memgene.core import Budget, ConfigError, InputError
+from memgene.evolution.settings import EvolveSettings
+from memgene.harness.registry import STATIC
+from memgene.testing import tiny_task
+
+
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        ({"strategy": "program"}, "no strategy 'program'; there is config"),
+        ({"proposer": "llm"}, "no proposer 'llm'; there is rule, random"),
+        ({"guard": "lax"}, "no guard 'lax'; there is normal, strict"),
+        ({"preset": "quick"}, "no preset 'quick'; there are default, paper"),
+    ],
+)
+def test_what_does_not_exist_is_refused_by_name(setting: dict[str, str], words: str) -> None:
+    with pytest.raises(ConfigError, match=words):
+        EvolveSettings(**setting)  # type: ignore[arg-type]
+
+
+def test_numbers_and_metrics_are_checked() -> None:
+    for bad in ({"folds": 1}, {"workers": 0}, {"seed": -1}, {"metric": "beauty"}):
+        with pytest.raises(InputError):
+            EvolveSettings(**bad)  # type: ignore[arg-type]
+
+
+def test_defaults() -> None:
+    settings = EvolveSettings()
+    assert settings.harnesses == STATIC
+    assert settings.metric_for(tiny_task()) == "token_f1"
+    assert settings.plan.minimal is False
+    assert 8 <= settings.rounds <= 12
+    assert EvolveSettings(preset="paper").rounds == 7
+    assert EvolveSettings(budget=Budget(iterations=20)).rounds == 20
+
+
+def test_run_toml_holds_what_decides_the_result() -> None:
+    settings = EvolveSettings(metric="mrr", budget=Budget(questions=9), workers=8)
+    kept = settings.to_dict(tiny_task())
+    assert kept["metric"] == "mrr"
+    assert kept["budget"] == {"questions": 9}
+    assert kept["task"] == "tiny"
+    assert "workers" not in kept
+    assert EvolveSettings().to_dict(tiny_task())["budget"] is None
