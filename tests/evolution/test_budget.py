@@ -5,7 +5,7 @@ from __future__ import annotations
 from memgene.core import Budget
 from memgene.evolution.budget import BudgetMeter
 
-USED = {"task": {"calls": 4.0, "fresh": 1.0, "tokens": 100.0, "cost": 0.5}}
+USED = {"task": {"calls": 9.0, "fresh": 4.0, "tokens": 100.0, "cost": 0.5}}
 
 
 def test_without_limits_nothing_blocks() -> None:
@@ -51,6 +51,6 @@ def test_usage_adds_up_by_role() -> None:
     meter = BudgetMeter(Budget())
     meter.add_evaluation(1, USED, 0)
     meter.add_evaluation(1, {**USED, "judge": {"calls": 1, "fresh": 1, "tokens": 2, "cost": 0}}, 0)
-    assert meter.roles["task"]["calls"] == 8
+    assert meter.roles["task"]["calls"] == 18
     assert meter.roles["judge"]["tokens"] == 2
     assert (meter.calls, meter.tokens, meter.money) == (9, 202, 1.0)

@@ -37,12 +37,26 @@ def test_a_sure_but_tiny_gain_is_rejected() -> None:
     verdict = PairedGuard().judge(pairs(4, 0, 996), seed=1)
     assert verdict.probability == pytest.approx(0.98, abs=0.01)
     assert not verdict.accepted
-    assert "below 0.005" in verdict.reason
+    assert "needed: 0.005 with 0.9" in verdict.reason
 
 
 def test_nothing_changed_is_rejected() -> None:
     verdict = PairedGuard().judge(pairs(0, 0, 50), seed=1)
     assert (verdict.accepted, verdict.delta, verdict.probability) == (False, 0.0, 0.0)
+
+
+def test_sure_evidence_supports_answers_that_do_not_speak_against_it() -> None:
+    likely, more = pairs(12, 9, 79), pairs(15, 1, 84)  # P about 0.72; Δ 0.14, P about 1
+    assert not PairedGuard().judge(likely, 1).accepted
+    verdict = PairedGuard().judge(likely, 1, more)
+    assert verdict.accepted
+    assert "evidence in the context +0.1400" in verdict.reason
+    assert PairedGuard().judge(pairs(10, 11, 79), 1, more).accepted  # P about 0.4
+    # not what is rather worse, not by little or unsure evidence, and not under a strict guard
+    assert not PairedGuard().judge(pairs(7, 13, 80), 1, more).accepted  # P about 0.08
+    assert not PairedGuard().judge(likely, 1, pairs(9, 6, 85)).accepted
+    assert not PairedGuard().judge(likely, 1, pairs(9, 0, 991)).accepted
+    assert not PairedGuard.of_mode(GuardMode.STRICT, 1).judge(likely, 1, more).accepted
 
 
 def test_strict_divides_the_error_by_the_round_limit() -> None:

@@ -94,6 +94,11 @@ def test_evidence_ranked_low_asks_for_the_learned_fusion_alone(diagnosed: Diagno
     assert "30.0 points" in found.reason
 
 
+def test_the_learned_fusion_comes_first_even_when_answers_cost_more(diagnosed: Diagnose) -> None:
+    found = propose(diagnosed(F1, answered_wrong=50, ranked_low=10))
+    assert settings(found) == {"fusion": "learned"}
+
+
 def test_without_a_training_signal_learned_is_never_proposed(diagnosed: Diagnose) -> None:
     diagnosis, history = diagnosed(ranked_low=30, not_retrieved=20), []
     for _ in range(100):
@@ -198,7 +203,15 @@ def test_a_change_that_lost_elsewhere_waits_for_the_others(diagnosed: Diagnose) 
     assert first is not None
     lost = Attempt("elsewhere", first.changes, -0.02, False)
     found = propose(diagnosis, DEFAULT, [lost], most=1)
-    assert settings(found) == {"entity_swap": True}
+    assert settings(found) == {"temporal_neighbours": 1}
+
+
+def test_names_in_the_query_may_be_what_misleads(diagnosed: Diagnose) -> None:
+    named = DEFAULT.changed(lexical_drop_names=False, episode_k=20, temporal_neighbours=1)
+    diagnosis = diagnosed(not_retrieved=30)
+    assert Symptom.NAMES_MISLEAD in {c.symptom for c in complaints(diagnosis, named)}
+    assert settings(propose(diagnosis, named, most=1)) == {"entity_swap": True}
+    assert Symptom.NAMES_MISLEAD not in {c.symptom for c in complaints(diagnosis, DEFAULT)}
 
 
 def test_small_gains_are_taken_together(diagnosed: Diagnose) -> None:

@@ -17,7 +17,7 @@ from memgene.evaluation.case import Case
 from memgene.evolution.events import Promoted
 from memgene.evolution.files import write_folder, write_whole
 from memgene.evolution.journal import read_journal
-from memgene.evolution.rundir import RunFolder, cases_digest, read_run
+from memgene.evolution.rundir import RunFolder, cases_digest, read_run, row_subject
 from memgene.retrieval.config import RetrievalConfig
 
 SETTINGS = {"seed": 1, "metric": "mrr", "budget": None, "harnesses": ("a", "b")}
@@ -153,6 +153,15 @@ def test_genome_files_and_usage(tmp_path: Path) -> None:
         assert run.folder_of("final/bm25") == tmp_path / "run" / "final" / "bm25"
         with pytest.raises(RunError, match="is gone"):
             run.load_config("002")
+
+
+def test_rows_have_folders_of_their_own_whatever_their_names() -> None:
+    assert row_subject("hybrid-rrf") == "final/hybrid-rrf"
+    first, second = row_subject("genome:a/b"), row_subject("genome:a-b")
+    assert first.startswith("final/genome-a-b-")
+    assert first != second
+    assert first.count("/") == 1
+    assert row_subject("..").startswith("final/-")
 
 
 def test_a_run_file_of_another_kind_is_refused(tmp_path: Path) -> None:

@@ -12,9 +12,10 @@ class BudgetMeter:
     """Counts a run against its budget.
 
     Replayed work counts like fresh work, so that a resumed run stops where an uninterrupted one
-    would (limits in seconds excepted: machines differ). The final report on test is not counted:
-    it is due whatever the search has spent. `questions` is never exceeded; limits that are known
-    only afterwards (calls, tokens, money, seconds) end the search at the next check.
+    would (limits in seconds excepted: machines differ). `calls` are those no cache answered: what
+    is written to memory again after a resume is answered by it. `questions` is never exceeded;
+    limits that are known only afterwards (calls, tokens, money, seconds) end the search at the
+    next check. The final report on test is not counted: it is due whatever the search has spent.
     """
 
     def __init__(self, budget: Budget) -> None:
@@ -36,7 +37,7 @@ class BudgetMeter:
             into = self.roles.setdefault(role, {})
             for name, amount in used.items():
                 into[name] = into.get(name, 0) + amount
-            self.calls += int(used["calls"])
+            self.calls += int(used["fresh"])
             self.tokens += int(used["tokens"])
             self.money += used["cost"]
         self.seconds += seconds

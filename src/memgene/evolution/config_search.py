@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from memgene.core import InputError
 from memgene.evolution.budget import BudgetMeter
 from memgene.evolution.candidates import Candidate, Candidates
-from memgene.evolution.diagnosis import Cause, Diagnosis, diagnose
+from memgene.evolution.diagnosis import Cause, Diagnosis, diagnose, is_ranking
 from memgene.evolution.events import (
     Accepted,
     Diagnosed,
@@ -32,7 +32,7 @@ from memgene.evolution.interrupt import Interruptible, RunInterruptedError
 from memgene.evolution.journal import Journal
 from memgene.evolution.preset import Preset
 from memgene.evolution.proposers import Attempt, Proposal, Proposer
-from memgene.evolution.scoring import paired
+from memgene.evolution.scoring import evidence_pairs, paired
 from memgene.evolution.sealed import DevVal
 
 _STEP = 10_007  # spreads the seeds of bootstraps
@@ -144,7 +144,10 @@ class ConfigSearch:
             return False
         candidate = self._tools.candidates.derive(number, self._current, proposal, by)
         pairs = paired(candidate.cases, self._best.cases, self._metric)
-        verdict = self._tools.guard.judge(pairs, self._seed * _STEP + number)
+        support = None
+        if not is_ranking(self._metric):
+            support = evidence_pairs(candidate.cases, self._best.cases)
+        verdict = self._tools.guard.judge(pairs, self._seed * _STEP + number, support)
         self._history.append(
             Attempt(self._current.config.digest, proposal.changes, verdict.delta, verdict.accepted)
         )
@@ -223,7 +226,8 @@ class ConfigSearch:
         if drop > REVERT_DROP:
             self._emit(Reverted(number, self._current.id, self._best.id, drop))
             self._current = self._best
-        if verdict.accepted and verdict.delta >= EPSILON:
+        # best-so-far accepts any gain, but only one of ε is progress
+        if verdict.accepted and (verdict.delta >= EPSILON or not self._preset.follow):
             self._flat = self._explored = 0
         else:
             self._flat += 1

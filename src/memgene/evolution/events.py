@@ -122,8 +122,8 @@ class Evaluated(Event):
     """A candidate (or a row of the final report) was evaluated; its cases are in its folder.
 
     `score` is the mean of the run's metric (None where the metric does not apply), `scored` the
-    questions it was taken over, `errors` the failed calls, `usage` by role, `digest` a hash of the
-    scores.
+    questions it was taken over, `errors` the failed calls, `digest` a hash of the scores. `usage`
+    by role includes writing the memories that the process did not hold yet.
     """
 
     kind: ClassVar[str] = "evaluated"
@@ -134,7 +134,7 @@ class Evaluated(Event):
     score: float | None
     errors: int
     digest: str
-    usage: Mapping[str, Mapping[str, float]]
+    usage: Mapping[str, Mapping[str, float]] = field(metadata={"volatile": True})
     seconds: float = _volatile()
 
 

@@ -6,12 +6,11 @@ no evolution) and every static harness. The best static one is chosen on val bef
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from memgene.core import LabelledQuestion, content_hash
+from memgene.core import LabelledQuestion
 from memgene.evaluation.case import Case
 from memgene.evolution.candidates import Learner
 from memgene.evolution.changes import LEARNED
@@ -19,15 +18,13 @@ from memgene.evolution.events import Interrupted, Refitted, TestMeasured
 from memgene.evolution.interrupt import Interruptible, RunInterruptedError
 from memgene.evolution.recorder import Recorder
 from memgene.evolution.result import EVOLVED, LEARNED_ONCE, START, Row, TestReport, best_static
-from memgene.evolution.rundir import RunFolder
+from memgene.evolution.rundir import RunFolder, row_subject
 from memgene.evolution.scoring import mean, values
 from memgene.evolution.sealed import DevVal, SealedTest
 from memgene.evolution.task_evaluator import TaskEvaluator
 from memgene.harness.protocol import HarnessFactory
 from memgene.retrieval.config import RetrievalConfig
 from memgene.tasks.task import Task
-
-_FOLDER = "final"
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +113,7 @@ class FinalReport:
     def _refitted(self, row: str, config: RetrievalConfig) -> RetrievalConfig:
         """The configuration with its learned weights, if any, fitted on dev + val."""
         if config.fusion != LEARNED and row != LEARNED_ONCE:
-            self._tools.run.save_files(f"{_FOLDER}/{row}", {"retrieval.toml": config.to_toml()})
+            self._tools.run.save_files(row_subject(row), {"retrieval.toml": config.to_toml()})
             return config
         questions = (*self._data.dev, *self._data.val)
         return self._fitted(row, config, questions, "retrieval.toml")
@@ -129,7 +126,7 @@ class FinalReport:
         file: str,
     ) -> RetrievalConfig:
         """Fit, write, record; or take what is recorded."""
-        run, subject = self._tools.run, f"{_FOLDER}/{row}"
+        run, subject = self._tools.run, row_subject(row)
         recorded = run.journal.peek(Refitted, row=row, file=file)
         if recorded is None:
             started = time.perf_counter()
@@ -156,7 +153,7 @@ class FinalReport:
         evaluator: TaskEvaluator,
     ) -> Sequence[Case]:
         """Cases of a row; equal configurations are evaluated once and share them."""
-        place = f"{_FOLDER}/{_slug(name)}"
+        place = row_subject(name)
         if not isinstance(subject, RetrievalConfig):
             factory = subject
             return self._tools.recorder.cases(
@@ -187,9 +184,3 @@ class FinalReport:
     def _measured(self, name: str, cases: Sequence[Case]) -> None:
         scored = len(values(cases, self._metric))
         self._tools.run.journal.emit(TestMeasured(name, mean(cases, self._metric), scored))
-
-
-def _slug(name: str) -> str:
-    """A row's folder name; names that are no folder names get a hash, so that none clash."""
-    plain = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.")
-    return plain if plain == name else f"{plain}-{content_hash(name)[:6]}"

@@ -21,7 +21,7 @@ from memgene.evolution.result import (
     best_static,
     pool_rows,
 )
-from memgene.evolution.rundir import BEST, RunFolder
+from memgene.evolution.rundir import BEST, RunFolder, row_subject
 from memgene.evolution.single import evolve_division
 from memgene.evolution.workbench import Workbench
 from memgene.genome import GenomeBundle
@@ -134,7 +134,7 @@ def _on_everything(bench: Workbench, run: RunFolder, config: RetrievalConfig) ->
         return config
     recorded = run.journal.peek(Refitted, row=BEST)
     if recorded is not None:
-        fitted = run.load_config(f"final/{BEST}")
+        fitted = run.load_config(row_subject(BEST))
         run.journal.emit(recorded)
         return fitted
     task = bench.task
@@ -143,7 +143,7 @@ def _on_everything(bench: Workbench, run: RunFolder, config: RetrievalConfig) ->
     started = time.perf_counter()
     ranker = bench.learner(task, training)(config, questions)
     fitted = config.changed(ranker=ranker)
-    run.save_files(f"final/{BEST}", {"retrieval.toml": fitted.to_toml()})
+    run.save_files(row_subject(BEST), {"retrieval.toml": fitted.to_toml()})
     seconds = time.perf_counter() - started
     run.journal.emit(
         Refitted(BEST, "retrieval.toml", ranker.target, len(questions), fitted.digest, seconds)

@@ -10,10 +10,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
-from memgene.evaluation.statistics import Resampling, paired_difference
+from memgene.evaluation.statistics import Paired, Resampling, paired_difference
 from memgene.evolution.scoring import Pairs
 
 EPSILON = 0.005
+SUPPORT = 0.01
+SUPPORT_SURE = 0.99
+AGAINST = 0.25
 REVERT_DROP = 0.01
 ALPHA = 0.1
 RESAMPLES = 4_000
@@ -39,8 +42,9 @@ class Verdict:
 class Guard(Protocol):
     """Judges a candidate against the one it would replace, on the same val questions."""
 
-    def judge(self, pairs: Pairs, seed: int) -> Verdict:
-        """The verdict; `seed` fixes the resamples."""
+    def judge(self, pairs: Pairs, seed: int, support: Pairs | None = None) -> Verdict:
+        """The verdict; `seed` fixes the resamples. `support` are shares of evidence in equally
+        long contexts, where the metric scores answers."""
         ...
 
 
@@ -48,43 +52,52 @@ class Guard(Protocol):
 class PairedGuard:
     """Accept when Δ ≥ `epsilon` and P(Δ>0) ≥ 1 − `alpha`, by bootstrap over questions within
     groups (which conversations there are is given; whether the candidate is better on them is
-    asked)."""
+    asked).
+
+    Scores of answers are noisier than the retrieval behind them. So, where `supported`, a
+    candidate that surely brings more evidence into a context of equal length (Δ ≥ 0.01 with
+    P ≥ 0.99) is accepted too unless its answers speak against it (P(Δ>0) < 0.25).
+    """
 
     alpha: float = ALPHA
     epsilon: float = EPSILON
+    supported: bool = True
 
     @classmethod
     def of_mode(cls, mode: GuardMode, rounds: int) -> PairedGuard:
-        """The guard of a mode for a run of so many rounds."""
-        return cls(ALPHA / rounds if mode is GuardMode.STRICT else ALPHA)
+        """The guard of a mode for a run of so many rounds; strict takes no support."""
+        if mode is GuardMode.STRICT:
+            return cls(ALPHA / rounds, supported=False)
+        return cls()
 
-    def judge(self, pairs: Pairs, seed: int) -> Verdict:
-        found = paired_difference(
-            pairs.challenger,
-            pairs.base,
-            pairs.groups,
-            seed=seed,
-            resamples=RESAMPLES,
-            method=Resampling.WITHIN_GROUPS,
-        )
+    def judge(self, pairs: Pairs, seed: int, support: Pairs | None = None) -> Verdict:
+        found = _bootstrap(pairs, seed)
         needed = 1 - self.alpha
-        if found.delta < self.epsilon:
-            reason = f"difference {found.delta:+.4f} is below {self.epsilon}"
-            return Verdict(False, found.delta, found.prob_positive, reason)
-        sure = found.prob_positive >= needed
-        sign = "≥" if sure else "<"
-        reason = (
-            f"difference {found.delta:+.4f}, P(better) {found.prob_positive:.3f} {sign} {needed:g}"
-        )
-        return Verdict(sure, found.delta, found.prob_positive, reason)
+        said = f"difference {found.delta:+.4f}, P(better) {found.prob_positive:.3f}"
+        accepted = found.delta >= self.epsilon and found.prob_positive >= needed
+        if (
+            not accepted
+            and self.supported
+            and support is not None
+            and found.prob_positive >= AGAINST
+        ):
+            evidence = _bootstrap(support, seed)
+            accepted = evidence.delta >= SUPPORT and evidence.prob_positive >= SUPPORT_SURE
+            said += (
+                f"; evidence in the context {evidence.delta:+.4f}, "
+                f"P(more) {evidence.prob_positive:.3f}"
+            )
+        if not accepted:
+            said += f" (needed: {self.epsilon} with {needed:g})"
+        return Verdict(accepted, found.delta, found.prob_positive, said)
 
 
 @dataclass(frozen=True, slots=True)
 class BestSoFar:
     """The paper's acceptance: a candidate with a higher score than the best is the best."""
 
-    def judge(self, pairs: Pairs, seed: int) -> Verdict:
-        del seed
+    def judge(self, pairs: Pairs, seed: int, support: Pairs | None = None) -> Verdict:
+        del seed, support
         better = pairs.delta > 0
         reason = f"difference {pairs.delta:+.4f} to the best so far"
         return Verdict(better, pairs.delta, None, reason)
@@ -105,13 +118,18 @@ def recheck(pairs: Pairs, seed: int) -> Recheck:
     It is kept unless it is worse beyond noise: unless fewer than 10 % of the resampled paired
     differences (over questions within groups) are at or above zero.
     """
-    found = paired_difference(
-        pairs.base,
+    found = _bootstrap(Pairs(pairs.base, pairs.challenger, pairs.groups), seed)
+    not_worse = 1 - found.prob_positive  # of the reversed difference: start better
+    return Recheck(not_worse >= ALPHA, -found.delta, not_worse)
+
+
+def _bootstrap(pairs: Pairs, seed: int) -> Paired:
+    """Challenger − base, questions resampled within groups."""
+    return paired_difference(
         pairs.challenger,
+        pairs.base,
         pairs.groups,
         seed=seed,
         resamples=RESAMPLES,
         method=Resampling.WITHIN_GROUPS,
     )
-    not_worse = 1 - found.prob_positive  # of the reversed difference: start better
-    return Recheck(not_worse >= ALPHA, -found.delta, not_worse)

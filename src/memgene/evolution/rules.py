@@ -31,6 +31,7 @@ from memgene.retrieval.levers import Need, Symptom
 LEAST = 0.01
 _MANY_ABSTENTIONS = 0.3
 _SEVERAL_FACTS = 0.3
+_WEAK_TYPES = 2  # the costliest that get overrides of their own
 _TIME_TYPES = ("when", "how_long")
 # Levers to reach for first; the others that treat the symptom follow in declared order.
 _FIRST: Mapping[Symptom, tuple[str, ...]] = {
@@ -135,7 +136,7 @@ class RuleProposer:
         return None
 
     def _moves(self, diagnosis: Diagnosis, config: RetrievalConfig) -> list[Move]:
-        """All moves: complaints take turns, the costliest first."""
+        """All moves: the learned fusion, then complaints take turns, the costliest first."""
         lists = [
             list(self._answers(complaint, config)) for complaint in complaints(diagnosis, config)
         ]
@@ -144,7 +145,7 @@ class RuleProposer:
         for move in (move for turn in turns for move in turn if move is not None):
             key = (move.change.lever, move.change.value, move.change.question_type)
             moves.setdefault(key, move)
-        return list(moves.values())
+        return sorted(moves.values(), key=lambda move: move.change.value != LEARNED)
 
     def _answers(self, complaint: Complaint, config: RetrievalConfig) -> Iterator[Move]:
         """Moves against one complaint: the learned fusion, first values of levers that are off,
@@ -169,6 +170,8 @@ class RuleProposer:
     ) -> bool:
         if not has_effect(served, name, self._available, self._metric):
             return False
+        if name == "entity_swap" and served.lexical_drop_names:
+            return False  # the lexical view has no names in its query already
         # learned weights are fitted once for all types, so an override must leave them valid
         return kind is None or (
             name not in _WHOLE and (config.fusion != LEARNED or name in AFTER_SCORING)
@@ -223,10 +226,10 @@ def complaints(diagnosis: Diagnosis, config: RetrievalConfig) -> list[Complaint]
     missed = costs[Symptom.NOT_RETRIEVED] + costs[Symptom.RANKED_LOW]
     if diagnosis.multi_hop >= _SEVERAL_FACTS:
         costs[Symptom.MULTI_HOP] = missed * diagnosis.multi_hop / 2
-    if not (config.lexical_drop_names and config.entity_swap):
+    if not (config.lexical_drop_names or config.entity_swap):
         costs[Symptom.NAMES_MISLEAD] = missed / 4
     found = [Complaint(symptom, cost) for symptom, cost in costs.items()]
-    for kind in diagnosis.weak_types():
+    for kind in diagnosis.weak_types()[:_WEAK_TYPES]:
         part = diagnosis.by_type[kind]
         cost = part.questions * (1 - part.mean) / diagnosis.questions
         if kind in _TIME_TYPES:

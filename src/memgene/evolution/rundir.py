@@ -10,6 +10,7 @@ best/           the promoted genome bundle
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
@@ -164,6 +165,13 @@ def read_run(folder: Path) -> Mapping[str, Any]:
     if values.get("format") != FORMAT:
         raise RunError(f"{path} has format {values.get('format')!r}; this version reads {FORMAT}")
     return values
+
+
+def row_subject(row: str) -> str:
+    """Where a row of the final report is kept, by its name: `final/ROW`. Names that are no folder
+    names get a hash, so that none clash."""
+    plain = re.sub(r"[^A-Za-z0-9._-]+", "-", row).strip("-.")
+    return f"final/{plain if plain == row else f'{plain}-{content_hash(row)[:6]}'}"
 
 
 def cases_digest(cases: Sequence[Case]) -> str:

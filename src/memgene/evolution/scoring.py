@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from memgene.core import InputError
 from memgene.evaluation.case import Case
+from memgene.tasks.metrics.rankings import recall_at_k
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,5 +51,24 @@ def paired(challenger: Sequence[Case], base: Sequence[Case], metric: str) -> Pai
     ]
     if not rows:
         raise InputError(f"no question has {metric} in both evaluations")
+    first, second, groups = zip(*rows, strict=True)
+    return Pairs(first, second, groups)
+
+
+def evidence_pairs(challenger: Sequence[Case], base: Sequence[Case]) -> Pairs | None:
+    """Shares of gold evidence in the context, both cut to the shorter of the two contexts (so
+    that a longer one is no gain). None when no question has usable evidence and two rankings."""
+    known = {case.question_id: case for case in base}
+    rows = []
+    for mine in challenger:
+        theirs = known.get(mine.question_id)
+        if theirs is None or mine.hits is None or theirs.hits is None:
+            continue
+        if mine.evidence and mine.excluded is None and mine.error is None and theirs.error is None:
+            k = min(mine.shown, theirs.shown)
+            shares = [recall_at_k(mine.evidence, hits, k) for hits in (mine.hits, theirs.hits)]
+            rows.append((shares[0], shares[1], mine.group))
+    if not rows:
+        return None
     first, second, groups = zip(*rows, strict=True)
     return Pairs(first, second, groups)

@@ -182,7 +182,8 @@ class RetrievalConfig:
                 )
             checked[kind] = {n: _lever(n).checked(v) for n, v in sorted(overrides.items())}
         object.__setattr__(self, "per_type", {k: v for k, v in checked.items() if v})
-        if self.fusion == "learned" and self.ranker is None:
+        fusions = (self.fusion, *(o.get("fusion") for o in self.per_type.values()))
+        if "learned" in fusions and self.ranker is None:
             raise ConfigError(
                 "fusion 'learned' needs fitted weights: evolve or fit on dev questions first"
             )

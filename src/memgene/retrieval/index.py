@@ -6,6 +6,7 @@ Built from the bank and brought up to date by version, so that it can always be 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -31,6 +32,7 @@ _INDEXED = (
     "locations",
     "topics",
     "keywords",
+    "metadata",
     "seq",
 )
 Rows = NDArray[np.int64]
@@ -49,6 +51,7 @@ class UnitIndex:
         self.sources: dict[str, int] = {}
         self.speakers: dict[str, int] = {}
         self.name_words: dict[str, set[int]] = {}  # stem of a name → speaker ids
+        self._bearers: Counter[int] = Counter()  # speaker id → living units that name it
         self._alive = Column(np.bool_)
         self._source = Column(np.int32)
         self._speaker = Column(np.int32)
@@ -160,11 +163,12 @@ class UnitIndex:
         touched: dict[int, None] = {}
         for row, unit in enumerate(units, first):
             self.row_of[unit.id] = row
-            for label in (*unit.entities, *unit.locations, *unit.topics, *unit.keywords):
+            persons = (p for p in unit.persons if p != unit.speaker)
+            for label in (*persons, *unit.entities, *unit.locations, *unit.topics, *unit.keywords):
                 for w in words(label):
                     self._labels.setdefault(stem(w), []).append(row)
             if unit.source is not None:
-                turn = row if unit.turn_start is None else unit.turn_start
+                turn = unit.seq if unit.turn_start is None else unit.turn_start
                 number = self.sources[unit.source]
                 self._members.setdefault(number, []).append((turn, unit.seq, row))
                 touched[number] = None
@@ -181,6 +185,7 @@ class UnitIndex:
         self._living -= 1
         self._words -= float(self.length[row])
         self.postings.remove(row)
+        self._forget_names(self.units[row])
         number = int(self.source[row])
         if number != NONE:
             self._members[number] = [m for m in self._members[number] if m[2] != row]
@@ -207,11 +212,23 @@ class UnitIndex:
             self.next[rows] = np.concatenate([rows[1:], [NONE]])
 
     def _speaker_number(self, unit: MemoryUnit) -> int:
-        for name in (*unit.persons, *([unit.speaker] if unit.speaker else [])):
+        for name in _names(unit):
             number = self.speakers.setdefault(name, len(self.speakers))
+            self._bearers[number] += 1
             for w in words(name):
                 self.name_words.setdefault(stem(w), set()).add(number)
-        return NONE if unit.speaker is None else self.speakers[unit.speaker]
+        return self.speakers[unit.speaker] if unit.speaker else NONE
+
+    def _forget_names(self, unit: MemoryUnit) -> None:
+        """Names that no living unit bears are words like any other."""
+        for name in _names(unit):
+            number = self.speakers[name]
+            self._bearers[number] -= 1
+            for w in words(name) if not self._bearers[number] else ():
+                bearers = self.name_words.get(stem(w), set())
+                bearers.discard(number)
+                if not bearers:
+                    self.name_words.pop(stem(w), None)
 
     def _remember_surfaces(self, documents: list[list[str]], stemmed: list[list[str]]) -> None:
         for document, stems in zip(documents, stemmed, strict=True):
@@ -222,7 +239,8 @@ class UnitIndex:
                         self._prefixes.setdefault(s[:PREFIX], []).append(len(self.surface) - 1)
 
     def labelled(self, stem: str) -> Rows:
-        """Rows whose entities, locations, topics or keywords hold a stem."""
+        """Rows whose persons (but the speaker), entities, locations, topics or keywords hold a
+        stem."""
         return np.unique(np.asarray(self._labels.get(stem, []), np.int64))
 
     def prefixed(self, stem: str) -> list[int]:
@@ -253,6 +271,10 @@ class UnitIndex:
     def source_rows(self, source: int) -> list[int]:
         """Living rows of a source in the order of their turns."""
         return [m[2] for m in self._members.get(source, [])]
+
+
+def _names(unit: MemoryUnit) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*unit.persons, unit.speaker) if unit.speaker else unit.persons))
 
 
 def day_number(moment: datetime | None) -> float:

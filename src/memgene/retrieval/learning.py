@@ -1,8 +1,8 @@
 """Fitting the learned fusion: a linear listwise softmax ranker.
 
-For each question the candidates' scores go through a softmax, and the loss is the cross-entropy
-with the gold distribution (uniform over evidence, or proportional to the answer-token proxy).
-Features are standardised over all candidates and clipped; Adam, minibatches, l2 (retrieval.md).
+For each question every gold candidate goes through a softmax together with the candidates that
+are not gold (evidence weighs alike, the answer-token proxy by its share), and the loss is the
+cross-entropy. Features are standardised over all candidates and clipped; Adam, minibatches, l2.
 """
 
 from __future__ import annotations
@@ -84,10 +84,7 @@ def _descend(x: Floats, gold: Floats, sizes: NDArray[np.int64], seed: int, fit: 
             chosen = order[at : at + fit.batch]
             for i in chosen:
                 rows = slice(starts[i], starts[i + 1])
-                scores = x[rows] @ weight
-                probability = np.exp(scores - scores.max())
-                probability /= probability.sum()
-                gradient += (probability - gold[rows]) @ x[rows]
+                gradient += _loss_gradient(x[rows] @ weight, gold[rows]) @ x[rows]
             gradient = gradient / len(chosen) + fit.l2 * weight
             step += 1
             first = 0.9 * first + 0.1 * gradient
@@ -97,3 +94,18 @@ def _descend(x: Floats, gold: Floats, sizes: NDArray[np.int64], seed: int, fit: 
                 np.sqrt(second / (1 - 0.999**step)) + 1e-8
             )
     return weight
+
+
+def _loss_gradient(scores: Floats, gold: Floats) -> Floats:
+    """d loss / d scores of one question (`gold` sums to 1).
+
+    Each gold candidate k, with weight g_k, competes with the candidates that are not gold, never
+    with another gold one: loss = −Σ_k g_k · log(e^{s_k} / (e^{s_k} + Σ_{j not gold} e^{s_j})).
+    """
+    exponential = np.exp(scores - scores.max())
+    is_gold = gold > 0
+    beside = exponential + exponential[~is_gold].sum()
+    ratio = np.where(is_gold, gold / beside, 0)
+    return np.where(is_gold, exponential * ratio - gold, exponential * ratio.sum()).astype(
+        np.float32
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -59,7 +60,7 @@ class Lever:
             return value
         if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
             raise ConfigError(f"lever {self.name} is a number, got {value!r}")
-        if self.kind is int and value != int(value):
+        if self.kind is int and (math.isinf(value) or value != int(value)):
             raise ConfigError(f"lever {self.name} is a whole number, got {value!r}")
         assert self.low is not None
         assert self.high is not None

@@ -17,7 +17,13 @@ _TOKEN = re.compile(r"[^\W_]+(?:['’]\w+)?", re.UNICODE)
 _MONTH_NUMBER = {m.lower(): i for i, m in enumerate(MONTHS, 1)} | {
     m[:3].lower(): i for i, m in enumerate(MONTHS, 1) if m != "May"
 }
-_DAY = re.compile(r"\b(\d{1,2})(?:st|nd|rd|th)?\b")
+_MONTH = f"(?:{'|'.join(sorted(_MONTH_NUMBER, reverse=True))})"
+_DAY = re.compile(
+    rf"\b(\d{{1,2}})(?:st|nd|rd|th)?(?: of)? {_MONTH}\b"
+    rf"|\b{_MONTH}\.? (\d{{1,2}})(?:st|nd|rd|th)?\b"
+)
+_VERBS = (3, 5)  # to march, may: months when written as names
+_CAPITAL = re.compile(r"\b(?:Mar|March|May)\b(?!\s+[^\W\d]+\?)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,13 +156,15 @@ def _proper(text: str, named: set[str], index: UnitIndex) -> frozenset[int]:
 
 def _date(text: str) -> DateMention | None:
     plain = fold(text)
-    year = _YEAR.search(plain)
-    month = next((_MONTH_NUMBER[w] for w in _TOKEN.findall(plain) if w in _MONTH_NUMBER), None)
-    if month == 5 and year is None and not re.search(r"\bMay\b(?!\s+\w+\?)", text):
-        month = None
-    day = None
-    if month is not None:
-        day = next((int(d) for d in _DAY.findall(plain) if 1 <= int(d) <= 31), None)
-    if year is None and month is None:
+    year, named = _YEAR.search(plain), _DAY.search(plain)
+    day = int(named.group(1) or named.group(2)) if named else 0
+    months = [_MONTH_NUMBER[w] for w in _TOKEN.findall(plain) if w in _MONTH_NUMBER]
+    if not (day or _CAPITAL.search(text) or (year and text == text.lower())):
+        months = [m for m in months if m not in _VERBS]
+    if year is None and not months:
         return None
-    return DateMention(int(year.group()) if year else None, month, day)
+    return DateMention(
+        int(year.group()) if year else None,
+        months[0] if months else None,
+        day if months and 1 <= day <= 31 else None,
+    )

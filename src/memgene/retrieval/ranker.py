@@ -34,9 +34,11 @@ class Ranker:
         if not self.weight or not (self.weight.keys() == self.mean.keys() == self.scale.keys()):
             raise ConfigError("a ranker needs one weight, mean and scale per feature")
         for name in ("weight", "mean", "scale"):
-            values = {k: float(v) for k, v in getattr(self, name).items()}
+            values = {k: float(getattr(self, name)[k]) for k in self.weight}
             if not all(np.isfinite(list(values.values()))):
                 raise ConfigError(f"a ranker's {name} must be finite")
+            if name == "scale" and min(values.values()) <= 0:
+                raise ConfigError("a ranker's scale must be above 0")
             object.__setattr__(self, name, values)
 
     @property

@@ -1,7 +1,8 @@
 """After fusion: importance, recency, reinforcement, utility, neighbours (EvolveMem §3).
 
-`base · (1 + a·importance + b·2^(−age/half-life) + c·reinforcement) + μ·(Q − ½)`; ages count
-from the newest unit, never from the clock, so that a result can be repeated.
+`base · (1 + a·importance + b·2^(−age/half-life) + c·log(1 + reinforcement)) + μ·(Q − ½)`, then
+the best neighbour's share; ages count from the newest unit, never from the clock, so that a result
+can be repeated.
 """
 
 from __future__ import annotations

@@ -15,7 +15,8 @@ NAME_WEIGHT = 0.5
 
 
 def structured_scores(query: Query, index: UnitIndex) -> NDArray[np.float32]:
-    """Per row: ½ for a shared person + ½ per shared entity or place + 1 for a matching date."""
+    """Per row: ½ for a speaker the question names + ½ per word of it that labels the row (person,
+    entity, place, topic, keyword) + 1 for a matching date."""
     scores = np.zeros(len(index), np.float32)
     if query.speakers:
         scores[np.isin(index.speaker, sorted(query.speakers))] += NAME_WEIGHT
@@ -33,12 +34,10 @@ def date_match(mention: DateMention, index: UnitIndex) -> NDArray[np.float32]:
     """Share of the mentioned parts (year, month, day) that a unit's event time has."""
     match = np.zeros(len(index), np.float32)
     parts = [p for p in ("year", "month", "day") if getattr(mention, p) is not None]
-    days = index.day
-    known = ~np.isnan(days)
-    distinct = np.unique(days[known].astype(np.int64))
-    for ordinal in distinct:
+    days = np.floor(index.day)  # NaN where unknown, which equals no day
+    for ordinal in np.unique(days[~np.isnan(days)]):
         when = date.fromordinal(int(ordinal))
         same = sum(getattr(when, p) == getattr(mention, p) for p in parts) / len(parts)
         if same:
-            match[known & (days.astype(np.int64, copy=True) == ordinal)] = same
+            match[days == ordinal] = same
     return match

@@ -81,7 +81,10 @@ def _stemmers() -> _Stemmer:
 
 @lru_cache(maxsize=200_000)
 def stem(word: str) -> str:
-    """Porter stem of one lower-case word, the algorithm of SQLite's full-text index."""
+    """Porter stem of one lower-case word, the algorithm of SQLite's full-text index (which has
+    two later rules more, for -bly and -logy)."""
+    if len(word) < 3:
+        return word
     stemmed: str = _stemmers().porter.stemWord(word)
     return stemmed
 

@@ -19,6 +19,9 @@ _LASTS = {Grain.DAY: 0, Grain.WEEKEND: 1, Grain.WEEK: 6, Grain.MONTH: 30, Grain.
 _NEAR = {Grain.DAY: 7, Grain.WEEKEND: 10, Grain.WEEK: 14, Grain.MONTH: 45, Grain.SEASON: 120}
 
 
+_FIRST_PERSON = frozenset(("i", "my", "i'm", "i've", "we", "our"))
+
+
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """A sentence with its line, its features, and how far it speaks about the question."""
@@ -33,8 +36,8 @@ class Evidence:
 class Scene:
     """What is known of a question and a context before any sentence is looked at.
 
-    `rare` is the inverse document frequency of each stem over the lines of the context,
-    `log(1 + (N - n + ½)/(n + ½))`; `persons` are the stems of the speakers' names; `about` the
+    `rare` is the inverse document frequency of each stem over the N lines of the context,
+    `log(1 + (N - n + ½)/(n + ½))`, in units of that of a stem in one line; `persons` are the stems of the speakers' names; `about` the
     question's stems with their rarity, without the names of speakers; `mass` its sum.
     """
 
@@ -57,7 +60,8 @@ def set_scene(asked: Asked, lines: Sequence[Line]) -> Scene:
         for s in line.content:
             counts[s] = counts.get(s, 0) + 1
     total = len(lines)
-    by_count = [math.log(1.0 + (total - n + 0.5) / (n + 0.5)) for n in range(total + 1)]
+    unique = math.log(1.0 + (total - 0.5) / 1.5) if total else 1.0
+    by_count = [math.log(1.0 + (total - n + 0.5) / (n + 0.5)) / unique for n in range(total + 1)]
     rare = {s: by_count[n] for s, n in counts.items()}
     persons = frozenset(stem(p.lower()) for x in lines if x.speaker for p in x.speaker.split())
     about = {s: rare.get(s, by_count[0]) for s in asked.stems if s not in persons}
@@ -143,7 +147,7 @@ def _own_features(scene: Scene, sentence: Sentence, named: bool) -> dict[str, fl
         "pairs": sum(p in asked.pairs for p in sentence.pairs) / (len(asked.pairs) or 1),
         "tail": float(asked.tail in content),
         "focus": float(asked.focus in content),
-        "me": float(named and "i" in sentence.words),
+        "me": float((named or asked.first_person) and not _FIRST_PERSON.isdisjoint(sentence.words)),
         "you": float("you" in sentence.words or "your" in sentence.words),
         "new": min(sum(s not in scene.about and s not in scene.persons for s in content), 6) / 6.0,
         f"{kind}:number": float(WordClass.NUMBER in fresh),

@@ -33,6 +33,7 @@ class Kind(StrEnum):
 _ASKING = re.compile(
     r"\b(?:what|which|who|whom|whose|where|when|why|how)(?:['’]?s)?\b", re.IGNORECASE
 )
+_OPENING = re.compile(rf"^\W*(?:[a-z]+ )?{_ASKING.pattern}", re.IGNORECASE)
 _RULES: tuple[tuple[Kind, re.Pattern[str]], ...] = tuple(
     (kind, re.compile(rf"^\W*(?:{pattern})\b", re.IGNORECASE))
     for kind, pattern in (
@@ -88,6 +89,7 @@ class Asked:
     """
 
     kind: Kind
+    clause: str
     several: bool
     stems: tuple[str, ...]
     words: frozenset[str]
@@ -106,10 +108,16 @@ def _main_clause(text: str) -> str:
     parts = split(text) or [text]
     asking = [p for p in parts if p.rstrip("\"'”’) ").endswith(("?", "？"))]
     main = (asking or [p for p in parts if _ASKING.search(p)] or parts)[-1]
-    if any(pattern.match(main) for _, pattern in _RULES):
+    if _OPENING.match(main) or any(pattern.match(main) for _, pattern in _RULES):
         return main
     clause = next((c for c in main.split(", ") if any(p.match(c) for _, p in _RULES)), None)
     return clause or main
+
+
+def _without_directions(text: str) -> str:
+    """The text up to its last question mark; what follows says how to write the answer."""
+    end = max(text.rfind("?"), text.rfind("？"))
+    return text[: end + 1] if end > 0 else text
 
 
 def _kind(clause: str, text: str) -> Kind:
@@ -146,7 +154,7 @@ def _wants_several(asked: Sentence) -> bool:
 @lru_cache(maxsize=1 << 12)
 def understand(text: str) -> Asked:
     """Analyse a question. Never fails; without English signs the kind is OPEN."""
-    whole = analyse(text)
+    whole = analyse(_without_directions(text))
     clause = _main_clause(text)
     kind = _kind(clause, text)
     asked = analyse(clause)
@@ -161,6 +169,7 @@ def understand(text: str) -> Asked:
     common = [s for _, s, c in content if c is not WordClass.NAME]
     return Asked(
         kind=kind,
+        clause=clause,
         several=several,
         stems=tuple(
             dict.fromkeys(
@@ -176,7 +185,7 @@ def understand(text: str) -> Asked:
         pairs=frozenset(pairwise(s for _, s, _ in content)),
         tail=common[-1] if common else None,
         first_person=any(w in ("i", "my", "me", "we", "our") for w in whole.words),
-        english=any(w in ENGLISH_SIGNS for w in whole.words),
+        english=kind is not Kind.OPEN or any(w in ENGLISH_SIGNS for w in whole.words),
         sentence=whole,
     )
 

@@ -1,23 +1,35 @@
 """Short answer spans: a linear model over where a span starts, what it holds, where it ends.
 
-The score of words `i..j` of a sentence is the sentence's own score + start(i) + Σ word(k) +
-end(j) + length(j - i + 1), so all spans of a sentence are scored in one pass.
+The score of words `i..j` within a sentence is start(i) + Σ inside(k) + end(j) + length(j - i + 1),
+so all spans of a sentence are scored in one pass. This does the trimming: words the question says already, clauses begun by a function word and fillers
+cost; names, numbers, quoted titles and the words right after what the question says pay.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from memgene.agents.extractive.evidence import Evidence, Scene
 from memgene.agents.extractive.question import Asked, Kind
 from memgene.agents.extractive.sentences import Sentence
-from memgene.agents.extractive.weights import EVIDENCE, SPAN
+from memgene.agents.extractive.weights import SPAN
 
-LONGEST = 13
-_POOL = 30
+LONGEST = 13  # words in a span
+_POOL = 30  # spans that are weighed against each other
 _ARTICLES = frozenset(("a", "an", "the"))
+_SORTS = {
+    Kind.WHO: "person",
+    Kind.WHERE: "place",
+    Kind.NUMBER: "amount",
+    Kind.HOW_LONG: "amount",
+    Kind.WHY: "reason",
+    Kind.MANNER: "manner",
+    Kind.LIST: "several",
+}
+_SORTED_TAGS = frozenset(("name", "num", "match", "person"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,21 +60,10 @@ class Span:
         return self.evidence.sentence.content.intersection(stems)
 
 
-_GROUPS = {
-    Kind.WHO: "person",
-    Kind.WHERE: "place",
-    Kind.NUMBER: "amount",
-    Kind.HOW_LONG: "amount",
-    Kind.WHY: "reason",
-    Kind.MANNER: "manner",
-    Kind.LIST: "several",
-}
-
-
-def group(asked: Asked) -> str:
-    """What sort of span is wanted; kinds with few examples share their weights."""
-    found = _GROUPS.get(asked.kind, "thing")
-    return "title" if found == "thing" and asked.titled else found
+def wanted(asked: Asked) -> str:
+    """What sort of span a question wants; kinds of questions with few examples share weights."""
+    sort = _SORTS.get(asked.kind, "thing")
+    return "title" if sort == "thing" and asked.titled else sort
 
 
 def tags(scene: Scene, sentence: Sentence) -> list[str]:
@@ -73,104 +74,140 @@ def tags(scene: Scene, sentence: Sentence) -> list[str]:
     ]
 
 
-def start_features(asked: Asked, sentence: Sentence, tag: list[str], i: int) -> Iterable[str]:
-    """Names of the features that hold where a span starts at word `i`."""
-    before = sentence.breaks[i] or tag[i - 1]
-    yield f"first={tag[i]}"
-    yield f"before={before}"
-    yield f"{group(asked)}:before={before}"
-    gap = next((d for d in range(1, min(i, 5) + 1) if tag[i - d] == "match"), 0)
-    yield f"after-match={gap}"
-    if gap and sentence.stems[i - gap] == asked.tail:
-        yield f"after-tail={gap}"
-    if gap and sentence.stems[i - gap] == asked.focus:
-        yield f"after-focus={gap}"
-
-
-def end_features(asked: Asked, sentence: Sentence, tag: list[str], j: int) -> Iterable[str]:
-    """Names of the features that hold where a span ends at word `j`."""
-    after = sentence.breaks[j + 1] or tag[j + 1]
-    yield f"last={tag[j]}"
-    yield f"next={after}"
-    if j + 1 < len(tag) and sentence.stems[j + 1] == asked.focus:
-        yield "next-focus"
-    if sentence.stems[j] == asked.focus:
-        yield "last-focus"
-
-
-def word_features(asked: Asked, tag: list[str], k: int) -> Iterable[str]:
-    """Names of the features of a word inside a span."""
-    yield f"in={tag[k]}"
-    yield f"{group(asked)}:in={tag[k]}"
-
-
-def length_features(asked: Asked, words: int) -> Iterable[str]:
-    """Names of the features of a span's length."""
-    yield f"words={words}"
-    size = 0 if words < 2 else 1 if words < 4 else 2 if words < 7 else 3 if words < 11 else 4
-    yield f"{group(asked)}:size={size}"
-
-
-def break_feature(sentence: Sentence, k: int) -> str | None:
-    """Name of the feature of a mark before word `k` when it lies inside a span."""
-    return f"across={sentence.breaks[k]}" if sentence.breaks[k] else None
-
-
-def best_spans(scene: Scene, evidence: Sequence[Evidence]) -> list[Span]:
-    """The spans of these sentences with the highest scores, best first."""
-    found = [span for e in evidence for span in _spans(scene, e)]
-    found.sort(key=lambda s: -s.score)
-    return found[:_POOL]
-
-
-def settle(spans: Sequence[Span]) -> list[Span]:
-    """Spans by the F1 they can expect if the spans' own scores are taken as probabilities.
-
-    Minimum Bayes risk: rank by Σ p(other) · F1(span, other) over content and other words alike,
-    so that a span wins that shares words with many good ones.
-    """
-    top = spans[0].score
-    chance = [math.exp(s.score - top) for s in spans]
-    bit: dict[str, int] = {}
-    masks = [
-        sum({1 << bit.setdefault(w, len(bit)) for w in s.words if w not in _ARTICLES})
-        for s in spans
-    ]
-    sizes = [m.bit_count() for m in masks]
-    gains = [
-        sum(
-            p * 2 * (mask & other).bit_count() / (size + count or 1)
-            for p, other, count in zip(chance, masks, sizes, strict=True)
-        )
-        for mask, size in zip(masks, sizes, strict=True)
-    ]
-    order = sorted(range(len(spans)), key=lambda i: (-gains[i], i))
-    return [spans[i] for i in order]
-
-
-def _spans(scene: Scene, e: Evidence) -> list[Span]:
-    """All spans of one sentence, scored in one pass."""
-    asked, sentence = scene.asked, e.sentence
-    tag = tags(scene, sentence)
-    count = len(tag)
-    start = [_weigh(start_features(asked, sentence, tag, i)) for i in range(count)]
-    end = [_weigh(end_features(asked, sentence, tag, j)) for j in range(count)]
-    inner = [_weigh(word_features(asked, tag, k)) for k in range(count)]
-    across = [SPAN.get(f"across={b}", 0.0) if b else 0.0 for b in sentence.breaks]
-    size = [_weigh(length_features(asked, n)) for n in range(1, min(count, LONGEST) + 1)]
-    rare = SPAN.get("rare", 0.0)
-    base = SPAN.get("evidence", 0.0) * e.score
-    for k, s in enumerate(sentence.stems):
-        if tag[k] != "match" and s in sentence.content:
-            inner[k] += rare * scene.rare[s]
-    found: list[Span] = []
-    for i in range(count):
-        score = base + start[i] - across[i]
-        for j in range(i, min(count, i + LONGEST)):
-            score += inner[j] + across[j]
-            found.append(Span(e, i, j, score + end[j] + size[j - i]))
+def start_features(first: str, before: str, gap: int, tail: bool, focus: bool) -> list[str]:
+    """Where a span starts: its first tag, the tag or mark before it, and how many words before
+    it the last word of the question stands (0 = none within five), if that is a key word."""
+    found = [f"first={first}", f"before={before}", f"after-match={gap}"]
+    if tail:
+        found.append(f"after-tail={gap}")
+    if focus:
+        found.append(f"after-focus={gap}")
     return found
 
 
-def _weigh(features: Iterable[str]) -> float:
+def end_features(last: str, after: str, last_is_focus: bool, focus_follows: bool) -> list[str]:
+    """Where a span ends: its last tag, the tag or mark after it, and the thing asked for."""
+    found = [f"last={last}", f"next={after}"]
+    if last_is_focus:
+        found.append("last-focus")
+    if focus_follows:
+        found.append("next-focus")
+    return found
+
+
+def inner_features(sort: str, tag: str) -> list[str]:
+    """A word inside a span."""
+    return [f"in={tag}", f"{sort}:in={tag}"] if tag in _SORTED_TAGS else [f"in={tag}"]
+
+
+def length_features(sort: str, words: int) -> list[str]:
+    """How long a span is, in five sizes."""
+    size = 0 if words < 2 else 1 if words < 4 else 2 if words < 7 else 3 if words < 11 else 4
+    return [f"{sort}:size={size}"]
+
+
+def _sum(features: list[str]) -> float:
     return sum(SPAN.get(name, 0.0) for name in features)
+
+
+# The arguments take few values, so that sums are looked up instead of added again.
+@lru_cache(maxsize=1 << 14)
+def _start(first: str, before: str, gap: int, tail: bool, focus: bool) -> float:
+    return _sum(start_features(first, before, gap, tail, focus))
+
+
+@lru_cache(maxsize=1 << 12)
+def _end(last: str, after: str, last_is_focus: bool, focus_follows: bool) -> float:
+    return _sum(end_features(last, after, last_is_focus, focus_follows))
+
+
+@lru_cache(maxsize=1 << 10)
+def _inner(sort: str, tag: str) -> float:
+    return _sum(inner_features(sort, tag))
+
+
+@lru_cache(maxsize=1 << 10)
+def _length(sort: str, words: int) -> float:
+    return _sum(length_features(sort, words))
+
+
+def start_of(asked: Asked, sentence: Sentence, tag: list[str], i: int) -> tuple[str, str, int, bool, bool]:
+    """What `start_features` looks at for a span that starts at word `i`."""
+    gap = next((d for d in range(1, min(i, 5) + 1) if tag[i - d] == "match"), 0)
+    key = sentence.stems[i - gap] if gap else None
+    before = sentence.breaks[i] or tag[i - 1]
+    return tag[i], before, gap, gap > 0 and key == asked.tail, gap > 0 and key == asked.focus
+
+
+def end_of(asked: Asked, sentence: Sentence, tag: list[str], j: int) -> tuple[str, str, bool, bool]:
+    """What `end_features` looks at for a span that ends at word `j`."""
+    after = sentence.breaks[j + 1] or tag[j + 1]
+    follows = j + 1 < len(tag) and sentence.stems[j + 1] == asked.focus
+    return tag[j], after, sentence.stems[j] == asked.focus, follows
+
+
+def best_spans(scene: Scene, evidence: Sequence[Evidence]) -> list[Span]:
+    """The likeliest spans of these sentences, best first.
+
+    The score is the log chance of the sentence among these times that of the span within it, up
+    to a constant: a sentence full of names does not win by having many good spans.
+    """
+    scored: list[tuple[float, int, int, int]] = []
+    for n, e in enumerate(evidence):
+        spans = _score_spans(scene, e)
+        top = max(score for score, _, _ in spans)
+        total = top + math.log(sum(math.exp(score - top) for score, _, _ in spans))
+        base = SPAN.get("evidence", 0.0) * e.score - total
+        scored.extend((-(base + score), n, i, j) for score, i, j in spans)
+    scored.sort()
+    return [Span(evidence[n], i, j, -cost) for cost, n, i, j in scored[:_POOL]]
+
+
+def _score_spans(scene: Scene, e: Evidence) -> list[tuple[float, int, int]]:
+    """Score, first and last word of every span of one sentence."""
+    asked, sentence = scene.asked, e.sentence
+    sort = wanted(asked)
+    tag = tags(scene, sentence)
+    count = len(tag)
+    across = [SPAN.get(f"across={b}", 0.0) if b else 0.0 for b in sentence.breaks]
+    inner = [_inner(sort, t) for t in tag]
+    rare = SPAN.get("rare", 0.0)
+    for k, s in enumerate(sentence.stems):
+        if tag[k] != "match" and s in sentence.content:
+            inner[k] += rare * scene.rare[s]
+    end = [_end(*end_of(asked, sentence, tag, j)) for j in range(count)]
+    size = [_length(sort, n) for n in range(1, min(count, LONGEST) + 1)]
+    found: list[tuple[float, int, int]] = []
+    for i in range(count):
+        score = _start(*start_of(asked, sentence, tag, i)) - across[i]
+        for j in range(i, min(count, i + LONGEST)):
+            score += inner[j] + across[j]
+            found.append((score + end[j] + size[j - i], i, j))
+    return found
+
+
+def settle(spans: Sequence[Span]) -> list[Span]:
+    """Reorder spans by the F1 each can expect if softmaxed scores are taken as probabilities.
+
+    Minimum Bayes risk (Kumar & Byrne 2004): rank by Σ p(other) · F1(span, other) over the sets
+    of their words, so that a span wins that shares words with many good ones.
+    """
+    if not spans:
+        return []
+    top = spans[0].score
+    chance = [math.exp(s.score - top) for s in spans]
+    bit: dict[str, int] = {}
+    masks = []
+    for span in spans:
+        mask = 0
+        for word in span.words:
+            if word not in _ARTICLES:
+                mask |= 1 << bit.setdefault(word, len(bit))
+        masks.append(mask)
+    sizes = [m.bit_count() for m in masks]
+    others = list(zip(chance, masks, sizes, strict=True))
+    gains = [
+        sum(p * (mask & other).bit_count() / (size + count or 1) for p, other, count in others)
+        for mask, size in zip(masks, sizes, strict=True)
+    ]
+    return [spans[i] for i in sorted(range(len(spans)), key=lambda i: (-gains[i], i))]

@@ -34,7 +34,7 @@ class WordClass(StrEnum):
 
 _LISTS: dict[WordClass, str] = {
     WordClass.DETERMINER: "a an the this that these those some any each every another both all "
-    "such no other",
+    "such no other many own",
     WordClass.POSSESSIVE: "my your his her its our their",
     WordClass.PRONOUN: "i you he she it we they me him us them mine yours ours theirs myself "
     "yourself himself herself itself ourselves themselves something anything everything nothing "
@@ -62,8 +62,17 @@ _LISTS: dict[WordClass, str] = {
     WordClass.NUMBER: "two three four five six seven eight nine ten eleven twelve thirteen "
     "fourteen fifteen sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy "
     "eighty ninety hundred thousand million billion dozen half couple several few once twice "
-    "thrice first second third",
+    "thrice first second third fourth fifth sixth seventh eighth ninth tenth",
 }
+
+ORDINALS = dict(
+    zip(
+        "first second third fourth fifth sixth seventh eighth ninth tenth".split(),
+        "one two three four five six seven eight nine ten".split(),
+        strict=True,
+    )
+)
+"""Ordinals and the numbers they count to."""
 
 CLOSED: dict[str, WordClass] = {
     word: kind for kind, listed in reversed(_LISTS.items()) for word in listed.split()
