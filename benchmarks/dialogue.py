@@ -29,14 +29,16 @@ _WORDS = 40_000
 _SHIFT = 10.0
 _DRAWN = 1 << 16
 _START = datetime(2020, 1, 1, 9)
-_FUNCTION = (
-    "I you we it that this the a to of in on for with and but so my your was is are have had do "
+_FUNCTION_WORDS = (
+    "i you we it that this the a to of in on for with and but so my your was is are have had do "
     "did not at about from they he she just really what when how there then been would could"
-).split()
-_NAMES = (
+)
+_FUNCTION = tuple(_FUNCTION_WORDS.split())
+_SPEAKERS = (
     "Ada Bea Cal Dan Eli Fay Gus Hal Ida Jon Kai Lea Max Nia Ola Pam Quin Ray Sue Tom Uma Vic Wes "
     "Xia Yan Zoe"
-).split()
+)
+_NAMES = tuple(_SPEAKERS.split())
 _QUESTIONS = (
     "What did {name} say about the {a} and the {b}?",
     "When did {name} go to the {a} with {b}?",
@@ -134,12 +136,9 @@ def _sentence(words: _Words, draw: random.Random) -> str:
 
 def _made_questions(said: Sequence[MemoryUnit], draw: random.Random) -> Iterator[str]:
     """Questions that name a speaker and content words of one unit."""
-    function = set(map(str.lower, _FUNCTION))
     while True:
         unit = draw.choice(said)
-        content = [
-            w for w in re.findall(r"[a-z]+", unit.content.lower()) if w not in function
-        ]
+        content = [w for w in re.findall(r"[a-z]+", unit.content.lower()) if w not in _FUNCTION]
         if len(content) >= 3:
             a, b, c = draw.sample(content, 3)
             yield draw.choice(_QUESTIONS).format(name=unit.speaker, a=a, b=b, c=c)

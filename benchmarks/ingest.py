@@ -171,7 +171,15 @@ def _embedding(units: Sequence[MemoryUnit], embedder: str) -> tuple[float, Vecto
 def _bare(path: Path, units: Sequence[MemoryUnit], vectors: Vectors, *, full_text: bool) -> float:
     """Seconds in which SQLite inserts the same rows in one transaction, nothing checked."""
     rows = [
-        (u.identity(), u.source, u.turn_start, u.speaker, str(u.event_time), u.rendered, v.tobytes())
+        (
+            u.identity(),
+            u.source,
+            u.turn_start,
+            u.speaker,
+            str(u.event_time),
+            u.rendered,
+            v.tobytes(),
+        )
         for u, v in zip(units, vectors, strict=True)
     ]
     connection = sqlite3.connect(path, isolation_level=None)

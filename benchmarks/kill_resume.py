@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -61,6 +62,8 @@ def main() -> None:
     same_test = [one.test == whole.test for one in ended]
     kills = sum(len(one.kills) for one in ended)
     passed = all(same_best) and all(same_test) and kills > 0
+    if passed and options.runs is None:
+        shutil.rmtree(folder)
     finish(
         "kill_resume",
         {
@@ -86,7 +89,11 @@ def _options() -> argparse.Namespace:
     )
     parser.add_argument("--kills", type=int, default=5)
     parser.add_argument("--seed", type=int, default=0, help="of the moments, not of the evolution")
-    parser.add_argument("--runs", type=Path, help="new folder for the runs (default: temporary)")
+    parser.add_argument(
+        "--runs",
+        type=Path,
+        help="new folder for the runs, which is kept",
+    )
     parser.add_argument("evolve", nargs=argparse.REMAINDER, help="TASK and options")
     options = parser.parse_args()
     if not options.evolve:

@@ -4,41 +4,45 @@
 
 A ranking cannot find what no view proposed. Each row is a setting of the pool; the columns are the
 share of the gold evidence among the candidates, the share of questions whose evidence is all
-there, how many candidates there are, and recall@10 of the untrained fusion over them. The last row
-of the second table is the best recall@10 that any order of the default pool could have.
+there, how many candidates there are, and recall@10 of the untrained fusion over them. In the
+second table "best order" is the recall@10 of a perfect order of the default pool.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-from common import (
-    RECALL,
-    AskingAgent,
-    add_data_option,
-    cell,
-    finish,
-    note,
-    points,
-    read_task,
-    table,
-)
+from common import RECALL, add_data_option, cell, finish, note, points, read_task, table
 
-from memgene.core import Context, Filled
-from memgene.evaluation import Case, Interval, MemoryPool, evaluate_cases, mean_interval
-from memgene.harness.bank import BankHarness, BankHarnessFactory
+from memgene.core import Answer, Filled
+from memgene.evaluation import Interval, mean_interval
+from memgene.evaluation.scoring import Scorer, usable_evidence
+from memgene.harness.bank import BankHarness
 from memgene.harness.registry import bank_factory
 from memgene.retrieval.config import RetrievalConfig
 from memgene.tasks.part import counted
 from memgene.tasks.part import limit as limited
+from memgene.tasks.task import Task
 
-_POOL = "pool"
+_MEASURES = ("evidence", "recall", "best")
 _SIZED = ("lexical_k", "window_k", "dense_k")
 _VIEWS = ("lexical_k", "window_k", "episode_k", "dense_k", "structured_k")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One question: shares of its evidence in the pool (`evidence`), in the first ten places
+    (`recall`), in ten places of a perfect order (`best`), and the size of the pool."""
+
+    group: str
+    category: str
+    evidence: float
+    recall: float
+    best: float
+    candidates: int
 
 
 def main() -> None:
@@ -48,39 +52,35 @@ def main() -> None:
     task = replace(task, questions=usable)
     if options.questions is not None:
         task = limited(task, options.questions)
-    found = {}
-    with MemoryPool() as memories:
+    banks = _written(task, options.embedder)
+    try:
+        found = {}
         for name, config in _settings().items():
             note(name)
-            found[name] = evaluate_cases(
-                task,
-                _Counting.of(config, options.embedder),
-                AskingAgent(),
-                metrics=[RECALL],
-                memories=memories,
-            )
-    summary = {name: _summary(cases) for name, cases in found.items()}
+            found[name] = _asked(task, banks, config)
+    finally:
+        for bank in banks.values():
+            bank.close()
+    summary = {name: _summary(asked) for name, asked in found.items()}
     header = ("pool", "evidence", "all of it, %", "candidates", "recall@10")
     table(
         f"{task.name}, {len(task.questions)} questions, {options.embedder}",
         header,
-        [_row(name, told) for name, told in summary.items()],
+        [_row(name, found[name], told) for name, told in summary.items()],
     )
     base = found["default"]
-    kinds = sorted({case.category for case in base})
-    groups = {kind: [c for c in base if c.category == kind] for kind in kinds} | {"all": base}
+    kinds = {one.category for one in base}
+    parts = {kind: [one for one in base if one.category == kind] for kind in sorted(kinds)}
     table(
         "default pool by category",
         ("category", "questions", "evidence", "recall@10", "best order"),
         [
             (
                 kind,
-                str(len(cases)),
-                cell(_interval(cases, _evidence(cases))),
-                cell(_interval(cases, _recall(cases))),
-                cell(_interval(cases, _ceiling(cases))),
+                str(len(some)),
+                *(cell(_interval(some, what)) for what in _MEASURES),
             )
-            for kind, cases in groups.items()
+            for kind, some in (parts | {"all": base}).items()
         ],
     )
     finish(
@@ -90,7 +90,7 @@ def main() -> None:
             "questions": len(task.questions),
             "embedder": options.embedder,
             "pools": summary,
-            "best_order": points(_interval(base, _ceiling(base))),
+            "best_order": points(_interval(base, "best")),
         },
     )
 
@@ -128,68 +128,63 @@ def _settings() -> dict[str, RetrievalConfig]:
     return found
 
 
-class _Counting(BankHarness):
-    """The bank as a harness that notes how many candidates a read had."""
-
-    class Factory(BankHarnessFactory):
-        """Attaches counting harnesses to written banks."""
-
-        def attach(self, memory: object) -> BankHarness:
-            plain = super().attach(memory)
-            return _Counting(plain.name, plain.engine, owns_bank=False)
-
-    @classmethod
-    def of(cls, config: RetrievalConfig, embedder: str) -> BankHarnessFactory:
-        """A factory for a configuration."""
-        plain = bank_factory(config, embedder)
-        return cls.Factory(plain.config, plain._embedder, plain._words, plain._name)
-
-    def read(self, query: Filled) -> Context:
-        context = super().read(query)
-        return replace(context, notes={**context.notes, _POOL: len(context.pool)})
+def _written(task: Task, embedder: str) -> dict[str, BankHarness]:
+    """One filled bank a group."""
+    factory = bank_factory(RetrievalConfig(), embedder)
+    banks: dict[str, BankHarness] = {}
+    for episode in task.episodes:
+        bank = banks.setdefault(episode.group, factory())
+        bank.write(Filled(bank.item_schema, {}), episode)
+    return banks
 
 
-def _summary(cases: Sequence[Case]) -> dict[str, Any]:
-    evidence = _evidence(cases)
+def _asked(task: Task, banks: Mapping[str, BankHarness], config: RetrievalConfig) -> list[Found]:
+    """Every question, read with a configuration."""
+    scorer = Scorer(task, [RECALL])
+    readers = {
+        group: BankHarness(bank.name, bank.engine.with_config(config), owns_bank=False)
+        for group, bank in banks.items()
+    }
+    found = []
+    for labelled in task.questions:
+        reader = readers[labelled.group]
+        context = reader.read(Filled(reader.query_schema, {"query_text": labelled.question.text}))
+        share = scorer.pool_evidence(labelled, context) or 0.0
+        found.append(
+            Found(
+                group=labelled.group,
+                category=labelled.gold.category,
+                evidence=share,
+                recall=scorer.scores(labelled, context, Answer(""))[RECALL],
+                best=min(share, 10 / len(usable_evidence(labelled))),
+                candidates=len(context.pool),
+            )
+        )
+    return found
+
+
+def _summary(found: Sequence[Found]) -> dict[str, Any]:
     return {
-        "evidence": points(_interval(cases, evidence)),
-        "complete": round(100 * float(np.mean([share == 1 for share in evidence])), 2),
-        "candidates": round(float(np.mean([case.notes[_POOL] for case in cases])), 1),
-        "recall@10": points(_interval(cases, _recall(cases))),
+        "evidence": points(_interval(found, "evidence")),
+        "complete": round(100 * sum(one.evidence == 1 for one in found) / len(found), 2),
+        "candidates": round(sum(one.candidates for one in found) / len(found), 1),
+        "recall@10": points(_interval(found, "recall")),
     }
 
 
-def _row(name: str, told: Mapping[str, Any]) -> tuple[str, ...]:
-    def shown(part: Mapping[str, Any]) -> str:
-        return f"{part['mean']:.1f} [{part['low']:.1f}, {part['high']:.1f}]"
-
+def _row(name: str, found: Sequence[Found], told: Mapping[str, Any]) -> tuple[str, ...]:
     return (
         name,
-        shown(told["evidence"]),
+        cell(_interval(found, "evidence")),
         f"{told['complete']:.1f}",
         f"{told['candidates']:.0f}",
-        shown(told["recall@10"]),
+        cell(_interval(found, "recall")),
     )
 
 
-def _evidence(cases: Sequence[Case]) -> list[float]:
-    return [case.pool_evidence or 0.0 for case in cases]
-
-
-def _recall(cases: Sequence[Case]) -> list[float]:
-    return [case.scores[RECALL] for case in cases]
-
-
-def _ceiling(cases: Sequence[Case]) -> list[float]:
-    """recall@10 if the candidates were ordered perfectly (ten places hold ten units)."""
-    return [
-        min(case.pool_evidence or 0.0, 10 / len(case.evidence) if case.evidence else 0.0)
-        for case in cases
-    ]
-
-
-def _interval(cases: Sequence[Case], values: Sequence[float]) -> Interval:
-    return mean_interval(values, [case.group for case in cases])
+def _interval(found: Sequence[Found], what: str) -> Interval:
+    values = [float(getattr(one, what)) for one in found]
+    return mean_interval(values, [one.group for one in found])
 
 
 if __name__ == "__main__":

@@ -292,7 +292,8 @@ def _recall(options: argparse.Namespace, config: RetrievalConfig, embedder: str)
     if options.questions is not None:
         usable = random.Random(0).sample(usable, options.questions)
     task = replace(task, questions=tuple(usable))
-    rows, result = [], {}
+    rows: list[tuple[str, ...]] = []
+    result: dict[str, dict[str, Any]] = {}
     for name, asked in (("own conversation", task), ("all in one bank", _pooled(task))):
         with MemoryPool() as memories:
             by_level = {}

@@ -195,7 +195,7 @@ def test_only_active_units_are_found(bank: Bank, talk: Talk) -> None:
 
 def test_learned_values_are_read_at_once(bank: Bank, talk: Talk) -> None:
     engine = MemoryEngine(bank, None, RetrievalConfig(fusion="lexical_only", utility_weight=1))
-    first, second = engine.write(talk("Anna: boat", "Anna: boat"))
+    _, second = engine.write(talk("Anna: boat", "Anna: boat"))
     assert refs(engine.retrieve("boat")) == ["talk:0", "talk:1"]
     bank.set_values([Value(second.id, "", 0.9)])
     assert refs(engine.retrieve("boat")) == ["talk:1", "talk:0"]

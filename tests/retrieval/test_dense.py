@@ -108,6 +108,15 @@ def test_an_empty_space_finds_nothing() -> None:
     assert dense.search("east", False, 5, None)[0].tolist() == []
 
 
+def test_a_space_whose_rows_are_all_removed_finds_nothing() -> None:
+    dense = space((1, 0), (0, 1))
+    for row in (0, 1):
+        dense.remove(row)
+    for centred in (False, True):
+        assert dense.search("east", centred, 5, None)[0].tolist() == []
+        assert cosines(dense, "east", centred, [0, 1]) == [0, 0]
+
+
 def test_diversity_looks_at_centred_vectors_of_static_embedders_only(
     static: StaticEmbedder,
 ) -> None:

@@ -78,7 +78,7 @@ class MemoryEngine:
         scoped = self._indices.at(scope)
         with scoped.lock:
             scoped.refresh()
-            ranking = scoped.retriever().rank(
+            ranking = scoped.retriever(where).rank(
                 text,
                 self.config,
                 allowed=None if where is None else scoped.mask(where),

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from memgene.bank.protocol import Bank, Filter
+from memgene.bank.protocol import Bank, Filter, Vectors
 from memgene.bank.unit import MemoryUnit
-from memgene.core import Scope
+from memgene.core import EmbedderMismatchError, Scope
 from memgene.embed.protocol import Embedder, WordVectors
 from memgene.retrieval.dense import DenseSpace
 from memgene.retrieval.index import UnitIndex
@@ -44,6 +44,7 @@ class ScopedIndex:
         version = self._bank.version()
         if version == self._version:
             return
+        self._check_embedder()
         self._masks.clear()
         changed = self._bank.changed_since(self._version) if self._version >= 0 else frozenset()
         if self._version < 0 or len(changed) * _REBUILD_SHARE > len(self.index):
@@ -52,9 +53,14 @@ class ScopedIndex:
             self._apply(changed)
         self._version = version
 
-    def retriever(self) -> Retriever:
-        """Retrieval over this index and the bank's full text."""
-        return Retriever(self.index, self.dense, self._soft, self._search_text)
+    def retriever(self, where: Filter | None = None) -> Retriever:
+        """Retrieval over this index and the bank's full text (of what passes a filter)."""
+
+        def search_text(words: Sequence[str], limit: int) -> list[tuple[str, float]]:
+            found = self._bank.search_text(words, self._scope, limit, where)
+            return [(match.id, match.score) for match in found]
+
+        return Retriever(self.index, self.dense, self._soft, search_text)
 
     def mask(self, where: Filter) -> NDArray[np.bool_]:
         """Rows that pass a filter."""
@@ -72,8 +78,18 @@ class ScopedIndex:
                 self._masks.popitem(last=False)
         return self._masks[key]
 
-    def _search_text(self, words: Sequence[str], limit: int) -> list[tuple[str, float]]:
-        return [(m.id, m.score) for m in self._bank.search_text(words, self._scope, limit)]
+    def _check_embedder(self) -> None:
+        """Cosines with the vectors of another embedder mean nothing."""
+        stored = self._bank.embedder()
+        if stored is None or self._embedder is None:
+            return
+        name, dimension = self._embedder.name, self._embedder.dimension
+        if (stored.name, stored.dimension) != (name, dimension):
+            raise EmbedderMismatchError(
+                f"the vectors in {self._bank.location} were made by {stored.name} "
+                f"({stored.dimension} numbers each), this memory reads with {name} ({dimension}); "
+                f"open it with {stored.name}, or run `memgene reembed`"
+            )
 
     def _new_dense(self) -> DenseSpace | None:
         return None if self._embedder is None else DenseSpace(self._embedder)
@@ -87,31 +103,37 @@ class ScopedIndex:
             self.dense.append(_aligned(units, ids, vectors, self.dense))
 
     def _apply(self, changed: frozenset[str]) -> None:
-        living = {u.id: u for u in self._bank.scan(self._scope, ids=sorted(changed))}
-        new: list[MemoryUnit] = []
-        for unit_id in sorted(changed):
-            unit, row = living.get(unit_id), self.index.row_of.get(unit_id)
-            if unit is not None and row is not None and self.index.revalue(row, unit):
-                continue
-            if row is not None:
-                self.index.remove(unit_id)
-                if self.dense is not None:
-                    self.dense.remove(row)
-            if unit is not None:
-                new.append(unit)
-        new.sort(key=lambda u: u.seq)
-        if new:
-            self.index.append(new)
+        units = list(self._bank.scan(self._scope, ids=sorted(changed)))
+        vectors = None
+        if self.dense is not None:
+            vectors = _aligned(units, *self._bank.vectors([u.id for u in units]), self.dense)
+        fresh = [i for i, unit in enumerate(units) if not self._revalued(unit, vectors, i)]
+        gone = changed.difference(u.id for u in units).union(units[i].id for i in fresh)
+        for unit_id in sorted(gone.intersection(self.index.row_of)):
             if self.dense is not None:
-                ids, vectors = self._bank.vectors([u.id for u in new])
-                self.dense.append(_aligned(new, ids, vectors, self.dense))
+                self.dense.remove(self.index.row_of[unit_id])
+            self.index.remove(unit_id)
+        if fresh:
+            self.index.append([units[i] for i in fresh])
+            if self.dense is not None and vectors is not None:
+                self.dense.append(vectors[fresh])
+
+    def _revalued(self, unit: MemoryUnit, vectors: Vectors | None, place: int) -> bool:
+        """Whether the unit's row only needed new values; its words and vector are as they were."""
+        row = self.index.row_of.get(unit.id)
+        if row is None:
+            return False
+        if self.dense is None or vectors is None:
+            return self.index.revalue(row, unit)
+        same = np.array_equal(self.dense.raw[row], vectors[place])
+        return same and self.index.revalue(row, unit)
 
 
 def _aligned(
-    units: Sequence[MemoryUnit], ids: Sequence[str], vectors: NDArray[np.float32], dense: DenseSpace
-) -> NDArray[np.float32]:
+    units: Sequence[MemoryUnit], ids: Sequence[str], vectors: Vectors, dense: DenseSpace
+) -> Vectors:
     """One vector a unit, zero for units that have none."""
-    if list(ids) == [u.id for u in units]:
+    if units and list(ids) == [u.id for u in units]:
         return vectors
     place = {unit_id: i for i, unit_id in enumerate(ids)}
     aligned = np.zeros((len(units), dense.embedder.dimension), np.float32)

@@ -37,12 +37,14 @@ def units_from_episode(episode: Episode, scope: Scope | None = None) -> list[Mem
 def write_units(
     bank: Bank, embedder: Embedder | None, units: Sequence[MemoryUnit]
 ) -> list[UnitReceipt]:
-    """Store units with vectors; only texts that are not stored yet are embedded."""
+    """Store units with vectors; only texts that are not stored with one yet are embedded."""
     if embedder is None:
         return bank.add(units)
     bank.set_embedder(EmbedderInfo(embedder.name, embedder.dimension))
     identities = [u.identity() if is_encodable(u.rendered) else "" for u in units]
-    known = bank.twins([identity for identity in identities if identity])
+    twins = bank.twins([identity for identity in identities if identity])
+    embedded = set(bank.vectors(list(twins.values()))[0])
+    known = {identity for identity, twin in twins.items() if twin in embedded}
     vectors = np.zeros((len(units), embedder.dimension), np.float32)
     fresh = [i for i, identity in enumerate(identities) if identity and identity not in known]
     if fresh:

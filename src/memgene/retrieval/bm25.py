@@ -49,7 +49,7 @@ def source_bm25(index: UnitIndex, terms: Sequence[QueryTerm]) -> Floats:
         return np.zeros(len(index), np.float32)
     source, alive = index.source, index.alive
     owned = (source != NONE) & alive
-    lengths = np.bincount(source[owned], index.length[owned], many)
+    lengths = index.source_lengths()
     mean = max(float(lengths.sum()) / many, 1.0)
     norm = K1 * (1 - B + B * lengths / mean)
     scores = np.zeros(many)

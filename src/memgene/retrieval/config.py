@@ -88,12 +88,12 @@ class RetrievalConfig:
         about="embed only the query's content words (auto: for static embedders)",
     )
     max_df: float = lever(
+        0.02,
         1.0,
-        1.0,
-        0.005,
+        0.001,
         1.0,
         treats=(Symptom.SLOW,),
-        about="query words in a larger share of the units are dropped from the lexical view",
+        about="query words in over 100 units and a larger share of all leave the lexical views",
     )
     # fusion
     fusion: str = lever(

@@ -13,7 +13,7 @@ from datetime import datetime
 import numpy as np
 from numpy.typing import NDArray
 
-from memgene.bank.unit import MemoryUnit
+from memgene.bank.unit import MemoryUnit, render_date
 from memgene.retrieval.growable import Column
 from memgene.retrieval.postings import Postings
 from memgene.retrieval.text import stem, words
@@ -21,6 +21,7 @@ from memgene.retrieval.traits import TRAITS, traits
 
 NONE = -1
 PREFIX = 4
+_EPOCH = datetime(1970, 1, 1).toordinal()
 _INDEXED = (
     "content",
     "speaker",
@@ -47,7 +48,11 @@ class UnitIndex:
         self.postings = Postings()
         self.surface: list[str] = []  # term id → the first word seen with that stem
         self._prefixes: dict[str, list[int]] = {}
+        self._date_words: dict[str, int] = {}
+        # derived from the columns, forgotten with every change
         self._window_lengths: dict[tuple[int, ...], tuple[NDArray[np.float32], float]] = {}
+        self._date_parts: dict[str, NDArray[np.int64]] = {}
+        self._source_lengths: NDArray[np.float64] | None = None
         self.sources: dict[str, int] = {}
         self.speakers: dict[str, int] = {}
         self.name_words: dict[str, set[int]] = {}  # stem of a name → speaker ids
@@ -132,7 +137,7 @@ class UnitIndex:
     def append(self, units: Sequence[MemoryUnit]) -> None:
         """Add rows."""
         first = len(self.units)
-        self._window_lengths.clear()
+        self._forget_derived()
         documents = [words(u.spoken) for u in units]
         stemmed = [[stem(w) for w in document] for document in documents]
         self.postings.append(stemmed)
@@ -163,6 +168,7 @@ class UnitIndex:
         touched: dict[int, None] = {}
         for row, unit in enumerate(units, first):
             self.row_of[unit.id] = row
+            self._count_date(unit, 1)
             persons = (p for p in unit.persons if p != unit.speaker)
             for label in (*persons, *unit.entities, *unit.locations, *unit.topics, *unit.keywords):
                 for w in words(label):
@@ -180,7 +186,8 @@ class UnitIndex:
         row = self.row_of.pop(unit_id, None)
         if row is None:
             return
-        self._window_lengths.clear()
+        self._forget_derived()
+        self._count_date(self.units[row], -1)
         self.alive[row] = False
         self._living -= 1
         self._words -= float(self.length[row])
@@ -201,6 +208,16 @@ class UnitIndex:
         for name, column in self._boosts.items():
             column.values[row] = getattr(unit, name)
         return True
+
+    def _forget_derived(self) -> None:
+        self._window_lengths.clear()
+        self._date_parts.clear()
+        self._source_lengths = None
+
+    def _count_date(self, unit: MemoryUnit, by: int) -> None:
+        if unit.event_time is not None:
+            for s in {stem(w) for w in words(render_date(unit.event_time))}:
+                self._date_words[s] = self._date_words.get(s, 0) + by
 
     def _chain(self, source: int) -> None:
         """Link the living units of a source in the order of their turns."""
@@ -255,6 +272,35 @@ class UnitIndex:
             # −1 would read the last row; it is put right after the look-up
             rows = np.where(rows == NONE, NONE, step[rows]) if len(step) else rows
         return rows
+
+    def text_df(self, stem: str) -> int:
+        """In how many living units the bank's full text holds a stem, dates included (a unit
+        that says it twice, in its words and its date, counts twice)."""
+        term = self.postings.term(stem)
+        return (0 if term is None else self.postings.df(term)) + self._date_words.get(stem, 0)
+
+    def date_part(self, name: str) -> NDArray[np.int64]:
+        """`year`, `month` or `day` of each unit's event time; −1 without one."""
+        if name not in self._date_parts:
+            known = ~np.isnan(self.day)
+            days = np.where(known, self.day, 1).astype(np.int64) - _EPOCH
+            date = days.astype("datetime64[D]")
+            month = date.astype("datetime64[M]")
+            parts = {
+                "year": date.astype("datetime64[Y]").astype(np.int64) + 1970,
+                "month": month.astype(np.int64) % 12 + 1,
+                "day": (date - month).astype(np.int64) + 1,
+            }
+            self._date_parts = {n: np.where(known, p, NONE) for n, p in parts.items()}
+        return self._date_parts[name]
+
+    def source_lengths(self) -> NDArray[np.float64]:
+        """Words in the living units of each source."""
+        if self._source_lengths is None:
+            owned = (self.source != NONE) & self.alive
+            lengths = np.bincount(self.source[owned], self.length[owned], len(self.sources))
+            self._source_lengths = lengths.astype(np.float64)
+        return self._source_lengths
 
     def window_lengths(self, offsets: tuple[int, ...]) -> tuple[NDArray[np.float32], float]:
         """Words in the rows at `offsets` around each row, and their mean over living rows."""

@@ -106,6 +106,6 @@ def _loss_gradient(scores: Floats, gold: Floats) -> Floats:
     is_gold = gold > 0
     beside = exponential + exponential[~is_gold].sum()
     ratio = np.where(is_gold, gold / beside, 0)
-    return np.where(is_gold, exponential * ratio - gold, exponential * ratio.sum()).astype(
-        np.float32
-    )
+    inside = exponential * ratio - gold
+    gradient: Floats = np.where(is_gold, inside, exponential * ratio.sum()).astype(np.float32)
+    return gradient

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import date
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,7 +17,8 @@ def structured_scores(query: Query, index: UnitIndex) -> NDArray[np.float32]:
     entity, place, topic, keyword) + 1 for a matching date."""
     scores = np.zeros(len(index), np.float32)
     if query.speakers:
-        scores[np.isin(index.speaker, sorted(query.speakers))] += NAME_WEIGHT
+        for speaker in sorted(query.speakers):
+            scores[index.speaker == speaker] += NAME_WEIGHT
     for term in query.terms:
         rows = index.labelled(term.stem)
         if len(rows):
@@ -32,12 +31,8 @@ def structured_scores(query: Query, index: UnitIndex) -> NDArray[np.float32]:
 
 def date_match(mention: DateMention, index: UnitIndex) -> NDArray[np.float32]:
     """Share of the mentioned parts (year, month, day) that a unit's event time has."""
-    match = np.zeros(len(index), np.float32)
     parts = [p for p in ("year", "month", "day") if getattr(mention, p) is not None]
-    days = np.floor(index.day)  # NaN where unknown, which equals no day
-    for ordinal in np.unique(days[~np.isnan(days)]):
-        when = date.fromordinal(int(ordinal))
-        same = sum(getattr(when, p) == getattr(mention, p) for p in parts) / len(parts)
-        if same:
-            match[days == ordinal] = same
-    return match
+    match = np.zeros(len(index), np.float32)
+    for part in parts:
+        match += index.date_part(part) == getattr(mention, part)
+    return match / np.float32(len(parts))

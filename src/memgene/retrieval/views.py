@@ -20,11 +20,13 @@ from memgene.retrieval.query import QueryTerm
 from memgene.retrieval.signals import Signals
 from memgene.retrieval.structured import structured_scores
 
+FREQUENT_FLOOR = 100
 Floats = NDArray[np.float32]
 Rows = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 TextSearch = Callable[[Sequence[str], int], Sequence[tuple[str, float]]]
-"""The bank's full-text search: words and a limit → (unit id, score), best first."""
+"""The bank's full-text search over what the scope and the filter admit: words and a limit →
+(unit id, score), best first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,12 +104,17 @@ class _Request:
 def frequent_dropped(
     terms: tuple[QueryTerm, ...], index: UnitIndex, max_df: float
 ) -> tuple[QueryTerm, ...]:
-    """Terms that occur in at most this share of the units; all of them if none would be left."""
+    """Terms that occur in at most this share of the units, or in at most 100 of them.
+
+    Common words cost a full-text search its time and tell little; below 100 units there is
+    nothing to save. If none would be left, the rarest stays.
+    """
     if max_df >= 1:
         return terms
-    most = max_df * index.living
-    kept = tuple(t for t in terms if t.term is None or index.postings.df(t.term) <= most)
-    return kept or terms
+    most = max(max_df * index.living, FREQUENT_FLOOR)
+    found = [index.text_df(t.stem) for t in terms]
+    kept = tuple(t for t, df in zip(terms, found, strict=True) if df <= most)
+    return kept or (terms[:1] and (terms[found.index(min(found))],))
 
 
 def best_rows(scores: Floats, limit: int) -> Rows:
@@ -131,11 +138,10 @@ def _entity_swap(request: _Request) -> View:
 
 def _text_view(name: str, request: _Request, terms: Sequence[QueryTerm]) -> View:
     words = [t.word for t in terms]
-    wanted = request.limit if request.allowed is None else 4 * request.limit
-    found = request.search_text(words, wanted) if words else ()
+    found = request.search_text(words, request.limit) if words else ()
     row_of, allowed = request.index.row_of, request.allowed
     pairs = [(row_of[i], s) for i, s in found if i in row_of]
-    pairs = [(r, s) for r, s in pairs if allowed is None or allowed[r]][: request.limit]
+    pairs = [(r, s) for r, s in pairs if allowed is None or allowed[r]]
     rows = np.asarray([r for r, _ in pairs], np.int64)
     scores = np.asarray([s for _, s in pairs], np.float32)
     known = dict(pairs)

@@ -21,7 +21,7 @@ _DURATION = re.compile(
     re.IGNORECASE,
 )
 _CLOCK = re.compile(
-    r"\b(?:[01]?\d|2[0-3])(?::[0-5]\d)?\s?[ap]\.?m\b\.?|\b(?:[01]?\d|2[0-3]):[0-5]\d\b"
+    r"\b(?:[01]?\d|2[0-3])(?::[0-5]\d)?\s?(?:[ap]m\b|[ap]\.m\.)|\b(?:[01]?\d|2[0-3]):[0-5]\d\b"
     r"|\b(?:noon|midnight)\b",
     re.IGNORECASE,
 )

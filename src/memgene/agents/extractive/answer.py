@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -9,9 +10,10 @@ from datetime import date
 from itertools import takewhile
 
 from memgene.agents.extractive.amounts import clock_time, count_for, duration, frequency
-from memgene.agents.extractive.dates import Grain, Resolved, find_dates, render
+from memgene.agents.extractive.dates import Resolved, find_dates
 from memgene.agents.extractive.evidence import Evidence, Scene, find_evidence, set_scene
 from memgene.agents.extractive.lines import read_lines
+from memgene.agents.extractive.periods import Grain, render
 from memgene.agents.extractive.question import Asked, Kind, understand
 from memgene.agents.extractive.sentences import analyse
 from memgene.agents.extractive.spans import Span, best_spans, settle
@@ -105,7 +107,7 @@ def _when(case: Case) -> Answer | None:
     best: tuple[float, Evidence, list[Resolved]] | None = None
     for e in case.evidence[:_RULE_DEPTH]:
         found = [d for d in find_dates(e.sentence.text, e.line.day) if _is_news(case.asked, e, d)]
-        score = e.score + (RULES["when:dated"] if found else 0.0)
+        score = e.score + (RULES["when:dated"] * e.features["most"] if found else 0.0)
         if (found or e.line.day) and (best is None or score > best[0]):
             best = (score, e, found)
     if best is None:
@@ -200,7 +202,7 @@ def _choose(case: Case, choices: Sequence[str]) -> Answer:
             sum(case.scene.rare[s] for s in own if s in e.sentence.content) / (1 + i)
             for i, e in enumerate(case.evidence[:_RULE_DEPTH])
         )
-        return sum(found) / (1 + len(own)) ** 0.5
+        return sum(found) / math.sqrt(1 + len(own))
 
     scores = [support(c) for c in contents]
     best = max(range(len(choices)), key=lambda i: (scores[i], -i))

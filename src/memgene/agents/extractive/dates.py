@@ -14,21 +14,20 @@ import calendar
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import date, timedelta
-from enum import IntEnum
+from datetime import date
 
+from memgene.agents.extractive.periods import (
+    SEASONS,
+    Grain,
+    count_of,
+    is_vague,
+    make_date,
+    render,
+    shift_days,
+    shift_months,
+    step,
+)
 from memgene.bank.unit import MONTHS
-
-
-class Grain(IntEnum):
-    """How exact a date is, from fine to coarse."""
-
-    DAY = 0
-    WEEKEND = 1
-    WEEK = 2
-    MONTH = 3
-    SEASON = 4
-    YEAR = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +46,6 @@ class Resolved:
 
 
 _WEEKDAYS = tuple(day.lower() for day in calendar.day_name)
-_SEASONS = {"spring": 3, "summer": 6, "fall": 9, "autumn": 9, "winter": 12}
 _NAMED_DAYS = {
     "christmas eve": (12, 24),
     "christmas": (12, 25),
@@ -56,27 +54,6 @@ _NAMED_DAYS = {
     "new year's": (1, 1),
     "valentine's day": (2, 14),
     "halloween": (10, 31),
-}
-_COUNTS = {
-    word: n
-    for n, words in enumerate(
-        (
-            "",
-            "a an one",
-            "two couple",
-            "three few several",
-            "four",
-            "five",
-            "six",
-            "seven",
-            "eight",
-            "nine",
-            "ten",
-            "eleven",
-            "twelve",
-        )
-    )
-    for word in words.split()
 }
 _MONTH_NUMBERS = {name[:3].lower(): i for i, name in enumerate(MONTHS, 1)}
 
@@ -100,52 +77,8 @@ _FUTURE = re.compile(
 )
 
 
-def render(day: date, grain: Grain) -> str:
-    """Plain English for a period that starts on `day`."""
-    month = MONTHS[day.month - 1]
-    if grain is Grain.DAY:
-        return f"{day.day} {month} {day.year}"
-    if grain in (Grain.WEEK, Grain.WEEKEND):
-        return f"{grain.name.lower()} of {day.day} {month} {day.year}"
-    if grain is Grain.MONTH:
-        return f"{month} {day.year}"
-    if grain is Grain.SEASON:
-        season = next(name for name, first in _SEASONS.items() if first == day.month)
-        return f"{season} {day.year}"
-    return str(day.year)
-
-
-def shift_months(day: date, months: int) -> date:
-    """The same day `months` later (earlier if negative), at the month's end where it is shorter."""
-    index = day.year * 12 + day.month - 1 + months
-    year = min(max(index // 12, 1), 9999)
-    month = index % 12 + 1
-    return date(year, month, min(day.day, calendar.monthrange(year, month)[1]))
-
-
-def _shift_days(day: date, days: int) -> date:
-    return date.fromordinal(min(max(day.toordinal() + days, 1), date.max.toordinal()))
-
-
-def _make(year: int, month: int, day: int) -> date | None:
-    try:
-        return date(year, month, day)
-    except ValueError:
-        return None
-
-
 def _month(match: re.Match[str]) -> int:
     return _MONTH_NUMBERS[match["month"][:3].lower()]
-
-
-def _count(words: str) -> int:
-    if words.isdigit():
-        return int(words)
-    return next(_COUNTS[w] for w in reversed(words.lower().split()) if w in _COUNTS)
-
-
-def _is_vague(words: str) -> bool:
-    return any(w in words.lower() for w in ("few", "several", "couple"))
 
 
 def _direction(shift: str | None) -> int:
@@ -157,7 +90,7 @@ def _direction(shift: str | None) -> int:
 
 def _yearless(anchor: date, month: int, day: int, shift: str | None, future: bool) -> date | None:
     """Place a month (and day) without a year before or after the anchor."""
-    this = _make(anchor.year, month, day)
+    this = make_date(anchor.year, month, day)
     if shift and shift.lower() == "this":
         return this
     way = _direction(shift) or (1 if future else -1)
@@ -168,9 +101,9 @@ def _yearless(anchor: date, month: int, day: int, shift: str | None, future: boo
     late = this > anchor and not (whole_month and day == 1 and not strict)
     early = this < anchor and not (whole_month and day == 1 and not strict)
     if way < 0 and (late or (strict and whole_month)):
-        return _make(anchor.year - 1, month, day)
+        return make_date(anchor.year - 1, month, day)
     if way > 0 and (early or (strict and whole_month)):
-        return _make(anchor.year + 1, month, day)
+        return make_date(anchor.year + 1, month, day)
     return this
 
 
@@ -179,14 +112,14 @@ Handler = Callable[[re.Match[str], date, bool], Found]
 
 
 def _iso(m: re.Match[str], anchor: date, future: bool) -> Found:
-    day = _make(int(m["year"]), int(m["m"]), int(m["d"]))
+    day = make_date(int(m["year"]), int(m["m"]), int(m["d"]))
     return (day, Grain.DAY) if day else None
 
 
 def _day_month(m: re.Match[str], anchor: date, future: bool) -> Found:
     number = int(m["day"])
     if m["year"]:
-        day = _make(int(m["year"]), _month(m), number)
+        day = make_date(int(m["year"]), _month(m), number)
     else:
         day = _yearless(anchor, _month(m), number, None, future)
     return (day, Grain.DAY) if day else None
@@ -202,7 +135,7 @@ def _bare_month(m: re.Match[str], anchor: date, future: bool) -> Found:
 
 
 def _season(m: re.Match[str], anchor: date, future: bool) -> Found:
-    first = _SEASONS[m["season"].lower()]
+    first = SEASONS[m["season"].lower()]
     if m["year"]:
         return date(int(m["year"]), first, 1), Grain.SEASON
     this = date(anchor.year, first, 1)
@@ -220,7 +153,7 @@ def _year(m: re.Match[str], anchor: date, future: bool) -> Found:
 
 def _near_day(m: re.Match[str], anchor: date, future: bool) -> Found:
     words = " ".join(m["near"].lower().split())
-    if words.startswith("the day before") or words.startswith("day before"):
+    if words.startswith(("the day before", "day before")):
         offset = -2 if words.endswith("yesterday") else -1
     elif "day after" in words:
         offset = 2 if words.endswith("tomorrow") else 1
@@ -228,53 +161,37 @@ def _near_day(m: re.Match[str], anchor: date, future: bool) -> Found:
         offset = -1
     else:
         offset = 1 if words == "tomorrow" else 0
-    return _shift_days(anchor, offset), Grain.DAY
+    return shift_days(anchor, offset), Grain.DAY
 
 
 def _ago(m: re.Match[str], anchor: date, future: bool) -> Found:
-    return _step(anchor, -_count(m["count"]), m["unit"].lower(), _is_vague(m["count"]))
+    return step(anchor, -count_of(m["count"]), m["unit"].lower(), is_vague(m["count"]))
 
 
 def _ahead(m: re.Match[str], anchor: date, future: bool) -> Found:
     count, unit = m["count"] or m["n"], m["unit"] or m["u"]
-    return _step(anchor, _count(count), unit.lower(), _is_vague(count))
-
-
-def _step(anchor: date, count: int, unit: str, vague: bool = False) -> Found:
-    """`count` units from the anchor. A vague count of days or weeks is exact to the month."""
-    if unit in ("day", "night"):
-        return _shift_days(anchor, count), Grain.DAY
-    if unit in ("week", "weekend"):
-        day = _shift_days(anchor, 7 * count)
-        monday = _shift_days(day, -day.weekday())
-        if unit == "weekend":
-            return _shift_days(monday, 5), Grain.WEEKEND
-        return (day.replace(day=1), Grain.MONTH) if vague else (monday, Grain.WEEK)
-    if unit == "month":
-        return shift_months(anchor, count).replace(day=1), Grain.MONTH
-    years = count * (10 if unit == "decade" else 1)
-    return shift_months(anchor, 12 * years).replace(month=1, day=1), Grain.YEAR
+    return step(anchor, count_of(count), unit.lower(), is_vague(count))
 
 
 def _shifted_unit(m: re.Match[str], anchor: date, future: bool) -> Found:
     unit = m["unit"].lower()
     way = _direction(m["shift"])
     if unit == "weekend":
-        saturday = _shift_days(anchor, 5 - anchor.weekday())
-        return _shift_days(saturday, 7 * way), Grain.WEEKEND
+        saturday = shift_days(anchor, 5 - anchor.weekday())
+        return shift_days(saturday, 7 * way), Grain.WEEKEND
     if unit in ("day", "night", "decade") and way == 0:
         return None
-    return _step(anchor, way, unit)
+    return step(anchor, way, unit)
 
 
 def _unit_before(m: re.Match[str], anchor: date, future: bool) -> Found:
-    return _step(anchor, -2 if m["twice"] else -1, m["unit"].lower())
+    return step(anchor, -2 if m["twice"] else -1, m["unit"].lower())
 
 
 def _weekend(m: re.Match[str], anchor: date, future: bool) -> Found:
-    saturday = _shift_days(anchor, 5 - anchor.weekday())
+    saturday = shift_days(anchor, 5 - anchor.weekday())
     if not future and saturday > anchor:
-        saturday = _shift_days(saturday, -7)
+        saturday = shift_days(saturday, -7)
     return saturday, Grain.WEEKEND
 
 
@@ -283,13 +200,13 @@ def _weekday(m: re.Match[str], anchor: date, future: bool) -> Found:
     target = next(i for i, day in enumerate(_WEEKDAYS) if day.startswith(name[:3]))
     way = _direction(m["shift"])
     if m["shift"] and m["shift"].lower() == "this":
-        return _shift_days(anchor, (target - anchor.weekday()) % 7), Grain.DAY
+        return shift_days(anchor, (target - anchor.weekday()) % 7), Grain.DAY
     if (way or (1 if future else -1)) > 0:
-        return _shift_days(anchor, (target - anchor.weekday() - 1) % 7 + 1), Grain.DAY
+        return shift_days(anchor, (target - anchor.weekday() - 1) % 7 + 1), Grain.DAY
     back = (anchor.weekday() - target - 1) % 7 + 1
     if m["shift"] is None and back == 7:
         back = 0
-    return _shift_days(anchor, -back), Grain.DAY
+    return shift_days(anchor, -back), Grain.DAY
 
 
 def _day_of_month(m: re.Match[str], anchor: date, future: bool) -> Found:
@@ -299,7 +216,7 @@ def _day_of_month(m: re.Match[str], anchor: date, future: bool) -> Found:
         base = shift_months(base, -1)
     elif future and number < anchor.day:
         base = shift_months(base, 1)
-    day = _make(base.year, base.month, number)
+    day = make_date(base.year, base.month, number)
     return (day, Grain.DAY) if day else None
 
 
@@ -404,9 +321,8 @@ def find_dates(text: str, anchor: date | None) -> list[Resolved]:
             if any(r.start < match.end() and match.start() < r.end for r in found):
                 continue
             needs_anchor = relative or (handler is _day_month and not match["year"])
-            if anchor is None and needs_anchor:
-                if not match.groupdict().get("year"):
-                    continue
+            if anchor is None and needs_anchor and not match.groupdict().get("year"):
+                continue
             if future is None:
                 future = _FUTURE.search(text) is not None
             result = handler(match, anchor or date(1, 1, 1), future)

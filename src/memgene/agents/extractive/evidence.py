@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from memgene.agents.extractive.dates import Grain, Resolved
+from memgene.agents.extractive.dates import Resolved
 from memgene.agents.extractive.lines import Line
+from memgene.agents.extractive.periods import Grain
 from memgene.agents.extractive.question import Asked, same_person
 from memgene.agents.extractive.sentences import Sentence
 from memgene.agents.extractive.weights import EVIDENCE
@@ -37,8 +38,9 @@ class Scene:
     """What is known of a question and a context before any sentence is looked at.
 
     `rare` is the inverse document frequency of each stem over the N lines of the context,
-    `log(1 + (N - n + ½)/(n + ½))`, in units of that of a stem in one line; `persons` are the stems of the speakers' names; `about` the
-    question's stems with their rarity, without the names of speakers; `mass` its sum.
+    `log(1 + (N - n + ½)/(n + ½))`, in units of that of a stem in one line; `persons` are the
+    stems of the speakers' names; `about` the question's stems with their rarity, without the
+    names of speakers; `mass` its sum.
     """
 
     asked: Asked
@@ -73,7 +75,12 @@ def find_evidence(scene: Scene) -> list[Evidence]:
     asked, lines = scene.asked, scene.lines
     named = [x.speaker is not None and same_person(x.speaker, asked.words) for x in lines]
     covers = [[scene.cover(x.content) for x in line.sentences] for line in lines]
+    most = max((c for cover in covers for c in cover), default=0.0) or 1.0
     days = _by_day(scene)
+    said: dict[tuple[date | None, str | None], float] = {}
+    for line, cover in zip(lines, covers, strict=True):
+        key = (line.day, line.speaker)
+        said[key] = max(said.get(key, 0.0), *cover, 0.0)
     found: list[Evidence] = []
     for line, is_named, cover in zip(lines, named, covers, strict=True):
         shared = {
@@ -85,11 +92,7 @@ def find_evidence(scene: Scene) -> list[Evidence]:
             "day": days[line.day][0] - 1.0 / (1 + line.rank),
             "day-cover": scene.cover(days[line.day][1]),
             "echo": max(
-                (
-                    max(c, default=0.0)
-                    for x, c in zip(lines, covers, strict=True)
-                    if x.day == line.day and x.speaker != line.speaker
-                ),
+                (c for (day, who), c in said.items() if day == line.day and who != line.speaker),
                 default=0.0,
             ),
         }
@@ -97,6 +100,7 @@ def find_evidence(scene: Scene) -> list[Evidence]:
             features = {
                 **shared,
                 "sentence": cover[i],
+                "most": cover[i] / most,
                 "previous": cover[i - 1] if i else 0.0,
                 "next": cover[i + 1] if i + 1 < len(cover) else 0.0,
                 "opening": float(i == 0),

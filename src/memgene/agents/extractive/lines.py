@@ -7,15 +7,19 @@ from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
 
-from memgene.agents.extractive.dates import read_date
+from memgene.agents.extractive.dates import find_dates, read_date
+from memgene.agents.extractive.periods import Grain
 from memgene.agents.extractive.sentences import Sentence, sentences
 from memgene.core import Context, Hit
 
 _BULLET = re.compile(r"^\s*(?:[-*•]|\d{1,3}[.)])\s+")
 _HEAD = re.compile(r"^\[(?P<head>[^\]]{4,40})\]:?\s*|^\((?P<round>[^)]{4,40})\):?\s*")
-_LABEL = re.compile(
-    r"^(?:(?:session )?date|time|when|on)\s*:?\s*(?P<label>.{6,40})$", re.IGNORECASE
+_CLOCK_OR_LABEL = re.compile(
+    r"\b(?:\d{1,2}:\d\d(?::\d\d)?|\d{0,2} ?[ap]\.?m\.?|session|conversation|date|time|when|on|at"
+    r"|\w{3,6}day)(?![^\W_])",
+    re.IGNORECASE,
 )
+_LONGEST_HEADER = 60
 _SPEAKER = re.compile(r"^(?P<speaker>[^\W\d_][\w.'’-]*(?: [^\W\d_][\w.'’-]*){0,2})\s*:\s+(?=\S)")
 
 
@@ -65,11 +69,14 @@ def _parse(raw: str) -> tuple[str, str | None, date | None]:
 
 
 def _header_date(raw: str) -> date | None:
-    """The date of a line that holds a date and nothing else; it dates the lines that follow."""
-    bare = raw.strip(" #*=-[]():\t")
-    label = _LABEL.match(bare)
-    words = label["label"] if label else bare
-    return read_date(words) if len(words) <= 40 and len(words.split()) <= 8 else None
+    """The date of a line that tells a date and nothing else; it dates the lines that follow."""
+    if len(raw) > _LONGEST_HEADER:
+        return None
+    found = next((d for d in find_dates(raw, None) if d.grain is Grain.DAY), None)
+    if found is None:
+        return None
+    rest = _CLOCK_OR_LABEL.sub("", raw[: found.start] + " " + raw[found.end :])
+    return None if any(c.isalnum() for c in rest) else found.day
 
 
 def _from_hit(hit: Hit, rank: int) -> Line:
@@ -88,10 +95,10 @@ def read_lines(context: Context) -> list[Line]:
     for raw in context.text.splitlines():
         if not raw.strip():
             continue
-        text, speaker, own = _parse(raw)
-        header = _header_date(raw) if own is None or not text else own
-        if not text or (header is not None and speaker is None and own is None):
+        header = _header_date(raw)
+        if header is not None:
             day = header
             continue
+        text, speaker, own = _parse(raw)
         lines.append(Line(text, speaker, own or day, len(lines)))
     return lines

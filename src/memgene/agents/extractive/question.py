@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from memgene.agents.extractive.dates import Resolved, find_dates
 from memgene.agents.extractive.sentences import Sentence, analyse, split
-from memgene.agents.extractive.words import ENGLISH_SIGNS, STOP, WordClass, stem
+from memgene.agents.extractive.words import ENGLISH_SIGNS, STOP, WordClass, stem, word_set
 
 
 class Kind(StrEnum):
@@ -49,12 +49,14 @@ _RULES: tuple[tuple[Kind, re.Pattern[str]], ...] = tuple(
         ),
         (
             Kind.NUMBER,
-            r"(?:at what|what) (?:age|number|percentage|price)|how (?:many|much|often|old|far|tall|big|large|high|deep|heavy|fast)",
+            r"(?:at what|what) (?:age|number|percentage|price)"
+            r"|how (?:many|much|often|old|far|tall|big|large|high|deep|heavy|fast)",
         ),
         (Kind.WHO, r"(?:(?:with|to|from|by|for|of) )?(?:who|whom|whose|who['’]s)"),
         (
             Kind.WHERE,
-            r"(?:(?:from|to|in|near) )?(?:where|where['’]s|(?:what|which) (?:place|city|country|town|state|location|street))",
+            r"(?:(?:from|to|in|near) )?(?:where|where['’]s"
+            r"|(?:what|which) (?:place|city|country|town|state|location|street))",
         ),
         (Kind.WHY, r"why|how come|for what reason|what (?:is|was|are|were) the reasons?"),
         (Kind.MANNER, r"how"),
@@ -66,17 +68,25 @@ _RULES: tuple[tuple[Kind, re.Pattern[str]], ...] = tuple(
 )
 # Words that say what sort of answer is wanted, not what it is about.
 _ASKING_NOUNS = frozenset(
-    stem(w)
-    for w in "kind type sort thing way something name call called example mention describe "
-    "accord say tell".split()
+    map(
+        stem,
+        word_set(
+            "kind type sort thing way something name call called example mention describe accord "
+            "say tell"
+        ),
+    )
 )
 # Works and names whose titles are written with capitals or in quotes.
 _TITLED = frozenset(
-    stem(w)
-    for w in "book novel movie film song album game show series title name called band "
-    "magazine podcast play poem company brand".split()
+    map(
+        stem,
+        word_set(
+            "book novel movie film song album game show series title name called band magazine "
+            "podcast play poem company brand"
+        ),
+    )
 )
-_PLURALS = frozenset("people children men women kinds types sorts".split())
+_PLURALS = word_set("people children men women kinds types sorts")
 
 
 @dataclass(frozen=True, slots=True)

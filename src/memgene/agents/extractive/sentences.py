@@ -29,7 +29,8 @@ class Sentence:
 
     `breaks[i]` names the mark between words i-1 and i: empty, `comma`, `quote`, `mark`, or `edge`
     at both ends (there is one more break than words). `content` holds the stems that are no stop
-    words, `pairs` those that follow each other. `asks` marks a question; `aside` a closing parenthesis such as an image caption.
+    words, `pairs` those that follow each other. `asks` marks a question, `aside` a closing
+    parenthesis such as an image caption.
     """
 
     text: str

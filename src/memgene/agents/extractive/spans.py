@@ -1,8 +1,9 @@
 """Short answer spans: a linear model over where a span starts, what it holds, where it ends.
 
 The score of words `i..j` within a sentence is start(i) + Σ inside(k) + end(j) + length(j - i + 1),
-so all spans of a sentence are scored in one pass. This does the trimming: words the question says already, clauses begun by a function word and fillers
-cost; names, numbers, quoted titles and the words right after what the question says pay.
+so all spans of a sentence are scored in one pass. This does the trimming: pronouns, verbs of
+being, fillers and clauses begun by a function word cost; names, numbers, quoted titles and the
+words right after what the question says pay.
 """
 
 from __future__ import annotations
@@ -48,8 +49,11 @@ class Span:
 
     @property
     def text(self) -> str:
-        """The words as they stand in the context."""
-        return self.evidence.sentence.cut(self.first, self.last)
+        """The words as they stand in the context, with an article right before them."""
+        sentence, first = self.evidence.sentence, self.first
+        if first and not sentence.breaks[first] and sentence.words[first - 1] in _ARTICLES:
+            first -= 1
+        return sentence.cut(first, self.last)
 
     def overlaps(self, other: Span) -> bool:
         """Whether both say some content word."""
@@ -76,7 +80,7 @@ def tags(scene: Scene, sentence: Sentence) -> list[str]:
 
 def start_features(first: str, before: str, gap: int, tail: bool, focus: bool) -> list[str]:
     """Where a span starts: its first tag, the tag or mark before it, and how many words before
-    it the last word of the question stands (0 = none within five), if that is a key word."""
+    it a word of the question stands (0 = none within five), and whether that is a key word."""
     found = [f"first={first}", f"before={before}", f"after-match={gap}"]
     if tail:
         found.append(f"after-tail={gap}")
@@ -131,7 +135,9 @@ def _length(sort: str, words: int) -> float:
     return _sum(length_features(sort, words))
 
 
-def start_of(asked: Asked, sentence: Sentence, tag: list[str], i: int) -> tuple[str, str, int, bool, bool]:
+def start_of(
+    asked: Asked, sentence: Sentence, tag: list[str], i: int
+) -> tuple[str, str, int, bool, bool]:
     """What `start_features` looks at for a span that starts at word `i`."""
     gap = next((d for d in range(1, min(i, 5) + 1) if tag[i - d] == "match"), 0)
     key = sentence.stems[i - gap] if gap else None

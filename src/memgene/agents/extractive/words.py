@@ -67,8 +67,8 @@ _LISTS: dict[WordClass, str] = {
 
 ORDINALS = dict(
     zip(
-        "first second third fourth fifth sixth seventh eighth ninth tenth".split(),
-        "one two three four five six seven eight nine ten".split(),
+        ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth"),
+        ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine"),
         strict=True,
     )
 )
@@ -78,25 +78,22 @@ CLOSED: dict[str, WordClass] = {
     word: kind for kind, listed in reversed(_LISTS.items()) for word in listed.split()
 }
 
-STOP: frozenset[str] = frozenset(w for w, k in CLOSED.items() if k is not WordClass.NUMBER) | {
-    "s",
-    "t",
-    "re",
-    "ve",
-    "ll",
-    "d",
-    "m",
-    "don",
-    "got",
-    "get",
-    "lot",
-}
+STOP: frozenset[str] = frozenset(
+    w for w, k in CLOSED.items() if k is not WordClass.NUMBER
+) | frozenset(("s", "t", "re", "ve", "ll", "d", "m", "don", "got", "get", "lot"))
+"""Words that tell nothing about what a text is about."""
 
-# The last resort before abstaining counts these as evidence that a question is English.
-ENGLISH_SIGNS = frozenset(
+
+def word_set(text: str) -> frozenset[str]:
+    """The words of a text that lists them."""
+    return frozenset(text.split())
+
+
+ENGLISH_SIGNS = word_set(
     "the a an of in is are was were do does did have has my your his her what which who whose "
-    "whom where when why how to for and i you".split()
+    "whom where when why how to for and i you"
 )
+"""A question without any of these is taken to be in another language."""
 
 _local = threading.local()
 

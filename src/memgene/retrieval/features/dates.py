@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from memgene.retrieval.features.candidates import Candidates, Floats
+from memgene.retrieval.features.candidates import Candidates, Floats, floats
 from memgene.retrieval.features.registry import Feature
 from memgene.retrieval.query import DateMention
 
@@ -49,16 +49,10 @@ def _has_date(c: Candidates) -> Floats:
 
 
 def _part(c: Candidates, part: str) -> Floats:
-    from datetime import date
-
     wanted = getattr(c.query.date, part) if c.query.date else None
     if wanted is None:
         return np.zeros(len(c), np.float32)
-    return np.fromiter(
-        (not np.isnan(d) and getattr(date.fromordinal(int(d)), part) == wanted for d in _days(c)),
-        np.float32,
-        len(c),
-    )
+    return floats(c.index.date_part(part)[c.rows] == wanted)
 
 
 def _distance(c: Candidates) -> NDArray[np.float64] | None:
