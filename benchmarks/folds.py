@@ -30,7 +30,7 @@ import memgene
 from memgene.api import EvolutionRun
 from memgene.core import Budget
 from memgene.evaluation import Case, average_cases, compare_cases
-from memgene.evolution.progress import EvolveProgress
+from memgene.evolution.progress import EvolveProgress, ProgressCallback
 from memgene.tasks.task import Task
 
 RULE, RANDOM = "rule", "random"
@@ -112,12 +112,21 @@ def _evolved(task: Task, proposer: str, seed: int, options: argparse.Namespace) 
         embedder=options.embedder,
         # the random ablation is compared with the rule's rows: it needs none of its own
         harness=None if proposer == RULE else (),
-        progress=_tell,
+        progress=_teller(),
     )
 
 
-def _tell(progress: EvolveProgress) -> None:
-    note(f"  fold {progress.fold} of {progress.folds}: {progress.stage} {progress.round}")
+def _teller() -> ProgressCallback:
+    """Tells each stage and round once."""
+    told: set[str] = set()
+
+    def tell(progress: EvolveProgress) -> None:
+        line = f"  fold {progress.fold} of {progress.folds}: {progress.stage} {progress.round}"
+        if line not in told:
+            told.add(line)
+            note(line)
+
+    return tell
 
 
 def _pooled(runs: Sequence[EvolutionRun]) -> list[Case]:

@@ -1,7 +1,7 @@
 """Kill an evolution at random moments, resume it, and compare best/ with an undisturbed run.
 
     python benchmarks/kill_resume.py --kills 5 --seed 1 demo
-    python benchmarks/kill_resume.py --kills 5 --seed 1 locomo --data PATH --folds 5
+    python benchmarks/kill_resume.py --kills 5 --seed 1 locomo --data PATH
 
 Everything after this script's own options goes to `memgene evolve`. First one run is left alone;
 its length gives the range of the moments. Then `--kills` runs are killed once each with SIGKILL

@@ -106,16 +106,30 @@ def _options() -> argparse.Namespace:
 
 def _settings() -> dict[str, RetrievalConfig]:
     """Pools by name: the default, other sizes, each view left out, each alone, others added."""
-    default = RetrievalConfig(fusion="sum")
-    found = {"default": RetrievalConfig()}
+    default = RetrievalConfig()
+    found = {"default": default}
     for size in (20, 60, 100):
         sized: dict[str, Any] = dict.fromkeys(_SIZED, size)
         found[f"k {size}"] = default.changed(**sized)
     for view in _VIEWS:
         found[f"without {view.removesuffix('_k')}"] = default.changed(**{view: 0})
+    # one view and nothing else: no bonus for the speaker or the length
+    alone = default.changed(
+        **dict.fromkeys(_VIEWS, 0), weight_structured=1.0, weight_speaker=0.0, weight_length=0.0
+    )
     for view in (*_VIEWS, "soft_k"):
-        alone = {other: 60 if other == view else 0 for other in (*_VIEWS, "soft_k")}
-        found[f"{view.removesuffix('_k')} alone, k 60"] = default.changed(**alone)
+        found[f"{view.removesuffix('_k')} alone, k 60"] = alone.changed(**{view: 60})
+    for name, switch, names_out in (
+        ("as asked", "off", False),
+        ("names out", "off", True),
+        ("names out, content words, centred", "on", True),
+    ):
+        found[f"dense alone, {name}"] = alone.changed(
+            dense_k=60,
+            dense_center=switch,
+            dense_content_words=switch,
+            dense_drop_names=names_out,
+        )
     found["with soft, k 60"] = default.changed(soft_k=60)
     found["with entity swap"] = default.changed(entity_swap=True, entity_swap_k=25)
     found["with neighbours ±1"] = default.changed(temporal_neighbours=1)

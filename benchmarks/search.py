@@ -52,6 +52,7 @@ from memgene.tasks.task import Task
 
 WARM_UP = 30
 _BATCH = 5_000
+_ADDS = 20
 _LEARNED = "learned:"
 
 
@@ -100,8 +101,17 @@ def main() -> None:
     header = ("units", "max_df", "p50 ms", "p95 ms", "p99 ms", "product ms", "p50/product")
     table(f"search, {options.config} configuration, {embedder}, text: {origin}", header, rows)
     table(
-        "a new process, seconds",
-        ("units", "import", "open", "first search", "second", "read bound ms", "copy GB/s"),
+        "a new process in seconds, the first search after an add, bounds",
+        (
+            "units",
+            "import s",
+            "open s",
+            "first search s",
+            "second s",
+            "after an add p50 ms",
+            "reading ms",
+            "copy GB/s",
+        ),
         [_cold_row(result) for result in results],
     )
     finish(
@@ -164,11 +174,14 @@ def _measured(
         note(f"{size} units: searching, max_df {level:g}")
         chosen = config.changed(max_df=level)
         searches[f"{level:g}"] = _latency(path, chosen, embedder, corpus.questions, options.limit)
+    note(f"{size} units: searching after adds")
+    after_add = _after_add(path, config, embedder, corpus.questions)
     bounds = _bounds(path)
     whole = searches[max(searches, key=float)]
     return {
         "units": size,
         "searches": {level: found.to_json() for level, found in searches.items()},
+        "after_add": after_add.to_json(),
         "product_ms": round(1000 * bounds.product, 3),
         "read_bound_ms": round(1000 * bounds.reading, 3),
         "copy_gb_s": round(bounds.bandwidth / 1e9, 2),
@@ -195,6 +208,22 @@ def _latency(
         for question in questions[WARM_UP:]:
             with timed() as watch:
                 memory.search(question, user_id=SCOPE.user_id, limit=limit)
+            seconds.append(watch.seconds)
+    return Latency.of(seconds)
+
+
+def _after_add(
+    path: Path, config: RetrievalConfig, embedder: str, questions: Sequence[str]
+) -> Latency:
+    """The first search after each of some additions: it must see what was added."""
+    seconds = []
+    with memgene.Memory(path, config=config, embedder=embedder) as memory:
+        for question in questions[:WARM_UP]:
+            memory.search(question, user_id=SCOPE.user_id)
+        for number, question in enumerate(questions[WARM_UP : WARM_UP + _ADDS]):
+            memory.add(f"Added as number {number}: {question}", user_id=SCOPE.user_id)
+            with timed() as watch:
+                memory.search(question, user_id=SCOPE.user_id)
             seconds.append(watch.seconds)
     return Latency.of(seconds)
 
@@ -279,6 +308,7 @@ def _cold_row(result: dict[str, Any]) -> tuple[str, ...]:
         f"{cold['open_s']:.2f}",
         f"{cold['first_s']:.2f}",
         f"{cold['second_s']:.3f}",
+        f"{result['after_add']['p50_ms']:.2f}",
         f"{result['read_bound_ms']:.2f}",
         f"{result['copy_gb_s']:.1f}",
     )

@@ -131,12 +131,15 @@ def test_dates_without_a_year_are_left_alone_when_no_day_is_known(text: str) -> 
         "It cost $2023.",
         "They sat in the sun.",
         "I am 35 and it was 6.9%.",
-        "the 31st of February 2023",
         "",
     ],
 )
 def test_words_and_numbers_that_are_no_dates(text: str) -> None:
     assert "2023" not in " ".join(resolved(text, MONDAY))
+
+
+def test_a_day_that_the_calendar_lacks_leaves_only_its_month() -> None:
+    assert resolved("the 31st of February 2023", MONDAY) == ["February 2023"]
 
 
 def test_a_day_and_month_without_a_year_is_the_last_one_or_the_coming_one() -> None:

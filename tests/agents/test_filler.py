@@ -13,7 +13,7 @@ from memgene.core.schema import FieldType
 EPISODE = Episode(
     id="e1",
     group="g",
-    time=datetime(2023, 5, 8, 13, 56),
+    time=datetime(2023, 5, 8),
     messages=(
         Message("We flew to New York with Carla on 3 May 2023.", speaker="Ana"),
         Message("Did you see the Hudson River?", speaker="Bo"),
@@ -51,8 +51,8 @@ def test_named_text_fields(name: str, expected: str) -> None:
         ("participants", ["Ana", "Bo"]),
         ("people", ["Ana", "Bo"]),
         ("dates", ["8 May 2023", "3 May 2023"]),
-        ("organizations", ["New York", "Carla", "May", "Hudson River"]),
-        ("unknown", ["New York", "Carla", "May", "Hudson River"]),
+        ("organizations", ["New York", "Carla", "Hudson River"]),
+        ("unknown", ["New York", "Carla", "Hudson River"]),
         ("key_facts", ["Ana: We flew to New York with Carla on 3 May 2023."]),
     ],
 )
@@ -63,7 +63,7 @@ def test_list_fields(name: str, expected: list[str]) -> None:
 def test_keywords_are_entities_and_then_other_words() -> None:
     found = item("keywords", "list[str]")
     assert isinstance(found, list)
-    assert found[:4] == ["New York", "Carla", "May", "Hudson River"]
+    assert found[:3] == ["New York", "Carla", "Hudson River"]
     assert "flew" in found
     assert "the" not in found
 

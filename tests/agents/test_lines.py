@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import date, datetime
 
+import pytest
+
 from memgene.agents.extractive.lines import read_lines
 from memgene.core import Context, Hit
 
@@ -28,6 +30,30 @@ def test_a_date_on_a_line_of_its_own_dates_what_follows() -> None:
         ("Ana", date(2023, 5, 8)),
         ("Bo", date(2023, 5, 9)),
     ]
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "9 May 2023",
+        "[9 May 2023, 1:56 pm]",
+        "Session date: Tuesday, May 9, 2023",
+        "2023-05-09 13:56",
+    ],
+)
+def test_ways_to_write_a_header(header: str) -> None:
+    (line,) = read_lines(Context(f"{header}\nBo: Hi."))
+    assert line.day == date(2023, 5, 9)
+
+
+def test_a_sentence_with_a_date_is_no_header() -> None:
+    assert len(read_lines(Context("Ana left on 9 May 2023.\nBo stayed."))) == 2
+
+
+def test_the_order_of_hits_promises_more_than_that_of_a_text() -> None:
+    hits = (Hit("a", "One.", 2.0), Hit("b", "Two.", 1.0))
+    assert [x.prior for x in read_lines(Context("", hits, shown=2))] == [1.0, 0.5]
+    assert [x.prior for x in read_lines(Context("One.\nTwo."))] == [0.5, 0.25]
 
 
 def test_a_bracket_without_a_date_stays_in_the_text() -> None:

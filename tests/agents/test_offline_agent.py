@@ -144,10 +144,9 @@ def test_agents_that_cannot_be_made_say_why() -> None:
         make_agent("robot")
 
 
-WORDS = st.sampled_from(
-    "Ana Bo what where when did the cello played last week yesterday , . ? ! ( ) and 3 in Porto "
-    '" because not [ ] : May 2023 or how many'.split()
-)
+VOCABULARY = """Ana Bo what where when did the cello played last week yesterday , . ? ! ( ) and
+ 3 in Porto " because not [ ] : May 2023 or how many"""
+WORDS = st.sampled_from(VOCABULARY.split())
 TEXTS = st.one_of(st.text(max_size=120), st.lists(WORDS, max_size=40).map(" ".join))
 FREE_RULES = {"when", "number", "yes_no", "choice", "abstain"}
 

@@ -179,6 +179,15 @@ def test_phrases_numbers_and_names_of_the_question(index_of: Make, signals_of: M
     assert values(pool, "proper") == [1, 0, 0]
 
 
+def test_of_equally_rare_words_the_first_of_the_question_is_the_rarest(
+    index_of: Make, signals_of: MakeSignals
+) -> None:
+    """Not the one that memory happened to hear last."""
+    for question, expected in (("oars or mast?", [1, 0]), ("mast or oars?", [0, 1])):
+        pool = candidates(signals_of(index_of("oars", "mast"), question))
+        assert values(pool, "rarest_term") == expected
+
+
 def test_phrases_do_not_reach_across_units(index_of: Make, signals_of: MakeSignals) -> None:
     pool = candidates(signals_of(index_of("he is red", "boat ahoy"), 'the "red boat"'))
     assert values(pool, "quotes") == values(pool, "bigrams") == [0, 0]

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from memgene.bank.unit import MemoryUnit
 from memgene.retrieval.index import NONE, UnitIndex, day_number
+from memgene.retrieval.traits import TRAITS
 
 Make = Callable[..., UnitIndex]
 Units = Callable[..., list[MemoryUnit]]
@@ -112,6 +113,21 @@ def test_the_speaker_and_the_words_are_indexed_the_date_is_not(index_of: Make) -
     assert index.day[0] == datetime(2024, 5, 1).toordinal() + 0.75
 
 
+def test_the_words_of_dates_are_counted_as_the_full_text_holds_them(index_of: Make) -> None:
+    june = MemoryUnit("in June", event_time=datetime(2024, 6, 1))
+    index = index_of(june, MemoryUnit("tea", event_time=datetime(2024, 10, 1)), "tea")
+    found = {s: index.text_df(s) for s in ("2024", "june", "octob", "tea", "cup")}
+    assert found == {"2024": 2, "june": 2, "octob": 1, "tea": 2, "cup": 0}
+    index.remove("u2")
+    assert (index.text_df("2024"), index.text_df("octob"), index.text_df("tea")) == (1, 0, 1)
+
+
+def test_parts_of_dates_are_unknown_without_one(index_of: Make) -> None:
+    index = index_of(MemoryUnit("a", event_time=datetime(2024, 5, 1)), "b")
+    parts = [index.date_part(name).tolist() for name in ("year", "month", "day")]
+    assert parts == [[2024, NONE], [5, NONE], [1, NONE]]
+
+
 def test_days_count_as_written_and_are_unknown_without_a_time() -> None:
     assert day_number(datetime(1, 1, 2, 12)) == 2.5
     assert day_number(datetime(1, 1, 2, 12, tzinfo=UTC)) == 2.5
@@ -170,6 +186,14 @@ def test_changed_values_are_taken_over_in_place(index_of: Make, name: str) -> No
     assert index.units[1] is changed
 
 
+def test_a_caption_that_comes_later_is_taken_over(index_of: Make) -> None:
+    index = index_of("one", "two")
+    caption = TRAITS.index("caption")
+    assert index.traits_at(np.asarray([0, 1]))[:, caption].tolist() == [0, 0]
+    assert index.revalue(1, replace(index.units[1], metadata={"caption": "a boat"}))
+    assert index.traits_at(np.asarray([0, 1]))[:, caption].tolist() == [0, 1]
+
+
 @pytest.mark.parametrize(
     "change",
     [
@@ -183,7 +207,6 @@ def test_changed_values_are_taken_over_in_place(index_of: Make, name: str) -> No
         {"locations": ("Graz",)},
         {"topics": ("sea",)},
         {"keywords": ("sea",)},
-        {"metadata": {"caption": "a boat"}},
     ],
 )
 def test_anything_else_that_changed_needs_a_new_row(

@@ -48,6 +48,8 @@ VALUES: dict[str, dict[str, Any]] = {
     "roof:1": {"importance": 1.0, "reinforcement": 9, "utility": 1.0, "locations": ("Graz",)},
     "roof:3": {"topics": ("money",)},
 }
+NOTES = 110
+"""Units that all hold one frequent word; below 100 nothing is worth dropping."""
 QUESTION = "Which canoe did Anna paint?"
 DEFAULT = RetrievalConfig()
 OFF = RetrievalConfig.minimal().changed(lexical_k=0, context_k=10, fusion="weighted_sum")
@@ -76,7 +78,7 @@ FLIPS = {
     "dense_drop_names": Flip(True, False, DENSE),
     "dense_center": Flip("auto", "off", DENSE),
     "dense_content_words": Flip("auto", "off", DENSE),
-    "max_df": Flip(1.0, 0.3, WORDS, "Which canoe is painted?"),
+    "max_df": Flip(1.0, 0.5, WORDS, "Which note tells of the canoe?"),
     "fusion": Flip("weighted_sum", "rrf"),
     "weight_lexical": Flip(1.0, 0.0),
     "weight_window": Flip(1.0, 0.0),
@@ -126,6 +128,7 @@ def engine(static: StaticEmbedder) -> Iterator[MemoryEngine]:
                 for turn, (speaker, said) in enumerate((x.split(": ", 1) for x in lines), 1)
             ]
         )
+    engine.write([MemoryUnit(f"note {number}") for number in range(NOTES)])
     yield engine
     bank.close()
 

@@ -169,12 +169,15 @@ def test_a_removed_row_and_a_missing_neighbour_have_no_signal(
         assert first > 0 or name in DENSE_SIGNALS, name
 
 
-def test_words_of_removed_rows_score_nothing(index_of: Make, signals_of: MakeSignals) -> None:
-    """In the arrays over all rows too: a view ranks by them."""
-    index = index_of("a red boat", "a ship", "a red boat")
-    index.remove("u1")
-    index.remove("u2")
-    for name in WORD_SIGNALS:
-        scores = signals_of(index, "red boat", words=VECTORS).full(name)
-        assert scores[:2].tolist() == [0, 0], name
-        assert scores[2] > 0, name
+def test_the_table_of_all_signals_is_what_each_gives(
+    index_of: Make, signals_of: MakeSignals, static: StaticEmbedder
+) -> None:
+    index = index_of("a red boat", "Anna: a ship", "a red boat", "a roof")
+    index.remove("u3")
+    signals = signals_of(index, "Which red boats has Anna?", embedder=static, words=static)
+    rows = np.asarray([[0, 1], [2, NONE], [3, 0]])
+    table = signals.table(rows)
+    assert table.shape == (len(signals.names), 3, 2)
+    for name, values in zip(signals.names, table, strict=True):
+        expected = np.stack([signals.at(name, pair) for pair in rows])
+        np.testing.assert_allclose(values, expected, rtol=1e-6, err_msg=name)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from datetime import datetime
 
 import numpy as np
 import pytest
 
+from memgene.bank.unit import MemoryUnit
 from memgene.embed.hashing import HashingEmbedder
 from memgene.retrieval.config import RetrievalConfig
 from memgene.retrieval.index import UnitIndex
@@ -177,16 +179,43 @@ def test_best_rows_are_positive_and_ties_go_by_row() -> None:
     assert best_rows(np.zeros(3, np.float32), 5).tolist() == []
 
 
-def test_frequent_words_are_dropped_unless_all_are(index_of: Make) -> None:
-    index = index_of("tea pot", "tea cup", "tea", "tea mug")
-    terms = analyse("tea pot samovar", index).terms
+def kept(index: UnitIndex, question: str, share: float) -> list[str]:
+    terms = analyse(question, index).terms
+    return [t.word for t in frequent_dropped(terms, index, share)]
 
-    def kept(share: float) -> list[str]:
-        return [t.word for t in frequent_dropped(terms, index, share)]
 
-    assert kept(1.0) == ["tea", "pot", "samovar"]
-    assert kept(0.99) == ["pot", "samovar"]
-    assert kept(0.25) == ["pot", "samovar"]
-    assert kept(0.2) == ["samovar"]
-    only = analyse("tea", index).terms
-    assert [t.word for t in frequent_dropped(only, index, 0.5)] == ["tea"]
+def test_words_of_more_than_a_share_of_the_units_are_dropped(index_of: Make) -> None:
+    index = index_of(*["tea pot"] * 150, *["tea"] * 50, "cup")
+    assert kept(index, "tea pot cup samovar", 1.0) == ["tea", "pot", "cup", "samovar"]
+    assert kept(index, "tea pot cup samovar", 0.9) == ["pot", "cup", "samovar"]
+    assert kept(index, "tea pot cup samovar", 0.1) == ["cup", "samovar"]
+
+
+def test_if_no_word_would_be_left_the_rarest_stays(index_of: Make) -> None:
+    index = index_of(*["tea pot"] * 150, *["tea"] * 50)
+    assert kept(index, "tea pot", 0.1) == ["pot"]
+    assert kept(index, "What is it?", 0.1) == []
+
+
+def test_a_word_of_a_hundred_units_or_fewer_is_never_dropped(index_of: Make) -> None:
+    index = index_of(*["tea"] * 100, "cup")
+    assert kept(index, "tea cup", 0.01) == ["tea", "cup"]
+    index.append(index_of("tea").units)
+    assert kept(index, "tea cup", 0.01) == ["cup"]
+
+
+def test_a_word_of_the_date_counts_as_the_full_text_holds_it(index_of: Make) -> None:
+    dated = MemoryUnit("tea", event_time=datetime(2024, 5, 1))
+    index = index_of(*[dated] * 101, "cup")
+    assert kept(index, "May 2024 cup", 0.5) == ["cup"]
+
+
+def test_a_removed_row_takes_no_place_in_any_view(index_of: Make, signals_of: MakeSignals) -> None:
+    index = index_of("Anna: red boat", "Anna: red boat", "Ben: red car")
+    index.remove("u1")
+    config = RetrievalConfig(**{f"{name}_k": 1 for name in ALL})  # type: ignore[arg-type]
+    signals = signals_of(
+        index, "Which red boat has Anna?", config, embedder=HashingEmbedder(), words=OneVector()
+    )
+    for view in views(signals, FullText(("u2", 1.0))).values():
+        assert view.rows.tolist() == [1], view.name

@@ -75,6 +75,8 @@ class MemoryEngine:
         newest event).
         """
         limit = DEFAULT_LIMIT if limit is None else limit
+        if where == Filter():
+            where = None  # restricts nothing: no mask to make, no rows to leave out
         scoped = self._indices.at(scope)
         with scoped.lock:
             scoped.refresh()

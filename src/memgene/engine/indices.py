@@ -15,7 +15,7 @@ from memgene.core import EmbedderMismatchError, Scope
 from memgene.embed.protocol import Embedder, WordVectors
 from memgene.retrieval.dense import DenseSpace
 from memgene.retrieval.index import UnitIndex
-from memgene.retrieval.retriever import Retriever
+from memgene.retrieval.retriever import KeptSignals, Retriever
 from memgene.retrieval.soft import SoftMatcher
 
 _SCOPES_KEPT = 64
@@ -35,6 +35,7 @@ class ScopedIndex:
         self._embedder = embedder
         self._soft = soft
         self._version = -1
+        self._kept = KeptSignals()
         self._masks: OrderedDict[str, NDArray[np.bool_]] = OrderedDict()
         self.index = UnitIndex()
         self.dense = self._new_dense()
@@ -46,6 +47,7 @@ class ScopedIndex:
             return
         self._check_embedder()
         self._masks.clear()
+        self._kept.clear()
         changed = self._bank.changed_since(self._version) if self._version >= 0 else frozenset()
         if self._version < 0 or len(changed) * _REBUILD_SHARE > len(self.index):
             self._rebuild()
@@ -100,7 +102,7 @@ class ScopedIndex:
         self.index.append(units)
         if self.dense is not None:
             ids, vectors = self._bank.all_vectors(self._scope)
-            self.dense.append(_aligned(units, ids, vectors, self.dense))
+            self.dense.append(_aligned(units, ids, vectors, self.dense), [u.seq for u in units])
 
     def _apply(self, changed: frozenset[str]) -> None:
         units = list(self._bank.scan(self._scope, ids=sorted(changed)))
@@ -116,7 +118,7 @@ class ScopedIndex:
         if fresh:
             self.index.append([units[i] for i in fresh])
             if self.dense is not None and vectors is not None:
-                self.dense.append(vectors[fresh])
+                self.dense.append(vectors[fresh], [units[i].seq for i in fresh])
 
     def _revalued(self, unit: MemoryUnit, vectors: Vectors | None, place: int) -> bool:
         """Whether the unit's row only needed new values; its words and vector are as they were."""

@@ -14,9 +14,6 @@ from memgene.evaluation.statistics import Paired, Resampling, paired_difference
 from memgene.evolution.scoring import Pairs
 
 EPSILON = 0.005
-SUPPORT = 0.01
-SUPPORT_SURE = 0.99
-AGAINST = 0.25
 REVERT_DROP = 0.01
 ALPHA = 0.1
 RESAMPLES = 4_000
@@ -55,8 +52,9 @@ class PairedGuard:
     asked).
 
     Scores of answers are noisier than the retrieval behind them. So, where `supported`, a
-    candidate that surely brings more evidence into a context of equal length (Δ ≥ 0.01 with
-    P ≥ 0.99) is accepted too unless its answers speak against it (P(Δ>0) < 0.25).
+    candidate that passes this very test on the evidence it brings into a context of equal length
+    is accepted too, unless its answers are as surely worse (P(Δ>0) < `alpha`);
+    docs/decisions/009.
     """
 
     alpha: float = ALPHA
@@ -79,10 +77,10 @@ class PairedGuard:
             not accepted
             and self.supported
             and support is not None
-            and found.prob_positive >= AGAINST
+            and found.prob_positive >= self.alpha
         ):
             evidence = _bootstrap(support, seed)
-            accepted = evidence.delta >= SUPPORT and evidence.prob_positive >= SUPPORT_SURE
+            accepted = evidence.delta >= self.epsilon and evidence.prob_positive >= needed
             said += (
                 f"; evidence in the context {evidence.delta:+.4f}, "
                 f"P(more) {evidence.prob_positive:.3f}"

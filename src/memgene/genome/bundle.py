@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import tomllib
 import zipfile
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -103,14 +104,14 @@ class GenomeBundle:
         """
         path = Path(path)
         try:
-            head = tomllib.loads(_read(path, "genome.toml").decode())
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            head = tomllib.loads(_text(path, "genome.toml"))
+        except tomllib.TOMLDecodeError as error:
             raise ConfigError(f"{path}/genome.toml is damaged: {error}") from error
         if head.get("format") != FORMAT:
             raise ConfigError(
                 f"{path} is a genome of format {head.get('format')!r}; this version reads {FORMAT}"
             )
-        config = RetrievalConfig.from_toml(_read(path, "retrieval.toml").decode())
+        config = RetrievalConfig.from_toml(_text(path, "retrieval.toml"))
         try:
             bundle = cls(
                 config=config,
@@ -122,13 +123,20 @@ class GenomeBundle:
                 provenance=head["provenance"],
             )
             stated = head["id"]
-        except (KeyError, TypeError) as error:
+        except (KeyError, TypeError, AttributeError) as error:
             raise ConfigError(f"{path}/genome.toml is damaged: {error!r}") from error
         if bundle.id != stated:
             raise ConfigError(
                 f"{path} says it is genome {stated} but its content is {bundle.id}: it was edited"
             )
         return bundle
+
+
+def _text(path: Path, name: str) -> str:
+    try:
+        return _read(path, name).decode()
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path}/{name} is damaged: {error}") from error
 
 
 def _read(path: Path, name: str) -> bytes:
@@ -142,6 +150,6 @@ def _read(path: Path, name: str) -> bytes:
                 return archive.read(name)
     except (FileNotFoundError, KeyError):
         raise NotFoundError(f"{path} has no {name}: it is not a genome bundle") from None
-    except zipfile.BadZipFile as error:
-        raise ConfigError(f"{path} is not a zip file: {error}") from error
+    except (zipfile.BadZipFile, zlib.error) as error:
+        raise ConfigError(f"{path} is not a zip file, or a damaged one: {error}") from error
     raise NotFoundError(f"there is no genome bundle at {path}")

@@ -45,12 +45,12 @@ def bm25(
 def source_bm25(index: UnitIndex, terms: Sequence[QueryTerm]) -> Floats:
     """BM25 of each row's whole source (episode), 0 for rows without one."""
     many = len(index.sources)
-    if not many:
+    lengths, living = index.source_lengths()
+    if not living:
         return np.zeros(len(index), np.float32)
     source, alive = index.source, index.alive
     owned = (source != NONE) & alive
-    lengths = index.source_lengths()
-    mean = max(float(lengths.sum()) / many, 1.0)
+    mean = max(float(lengths.sum()) / living, 1.0)
     norm = K1 * (1 - B + B * lengths / mean)
     scores = np.zeros(many)
     for term in terms:
@@ -60,7 +60,7 @@ def source_bm25(index: UnitIndex, terms: Sequence[QueryTerm]) -> Floats:
         keep = owned[rows]
         tf = np.bincount(source[rows[keep]], counts[keep], many)
         df = int((tf > 0).sum())
-        idf = np.log1p((many - df + 0.5) / (df + 0.5))
+        idf = np.log1p((living - df + 0.5) / (df + 0.5))
         scores += idf * tf * (K1 + 1) / (tf + norm)
     return np.where(owned, scores[source], 0).astype(np.float32)
 

@@ -1,13 +1,14 @@
 """The dense side of an index: raw and centred vectors of the rows, and cosines with a query.
 
 Static vectors share a strong common direction; subtracting the memory's mean vector removes it
-(retrieval.md: recall@10 39 → 48 on LoCoMo). The mean is taken over the first 2^k living rows, so
-that it changes rarely while a memory grows and is the same for an index built at once.
+(docs/decisions/003). The mean is taken over the first 2^k living units, at most 256, so that it
+seldom changes while a memory grows and is the same for an index built at once.
 """
 
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -20,6 +21,7 @@ from memgene.retrieval.vector_index import ExactIndex, VectorIndex
 
 Vectors = NDArray[np.float32]
 Rows = NDArray[np.int64]
+MEAN_ROWS = 256
 
 
 class DenseSpace:
@@ -35,10 +37,12 @@ class DenseSpace:
         self._raw = np.zeros((256, embedder.dimension), np.float32)
         self._size = 0
         self._dead: list[int] = []
+        self._seq: list[int] = []
         self._plain: VectorIndex | None = None
         self._centred: VectorIndex | None = None
         self._mean: NDArray[np.float32] | None = None
         self._mean_rows = 0
+        self._mean_last = -1
         self._lock = threading.RLock()
         self._query = lru_cache(maxsize=256)(self._embed_query)
 
@@ -50,9 +54,11 @@ class DenseSpace:
         """The vectors as stored, shape (rows, dimension)."""
         return self._raw[: self._size]
 
-    def append(self, vectors: Vectors) -> None:
-        """Add the vectors of new rows."""
+    def append(self, vectors: Vectors, seq: Sequence[int] | None = None) -> None:
+        """Add the vectors of new rows; `seq` is their insertion order (default: as they come)."""
+        order = list(range(self._size, self._size + len(vectors))) if seq is None else list(seq)
         with self._lock:
+            self._seq += order
             needed = self._size + len(vectors)
             if needed > len(self._raw):
                 grown = np.zeros((max(needed, 2 * len(self._raw)), self._raw.shape[1]), np.float32)
@@ -62,7 +68,8 @@ class DenseSpace:
             self._size = needed
             if self._plain is not None:
                 self._plain.append(vectors)
-            if self._centred is not None and self._rows_for_mean() == self._mean_rows:
+            unmoved = self._rows_for_mean() == self._mean_rows
+            if unmoved and self._centred is not None and min(order, default=0) > self._mean_last:
                 self._centred.append(self._centre(vectors))
             else:
                 self._forget_centre()
@@ -73,7 +80,10 @@ class DenseSpace:
             self._dead.append(row)
             if self._plain is not None:
                 self._plain.remove(np.asarray([row]))
-            self._forget_centre()
+            if self._centred is not None and self._seq[row] > self._mean_last:
+                self._centred.remove(np.asarray([row]))
+            else:
+                self._forget_centre()
 
     def search(
         self, text: str, centred: bool, limit: int, allowed: NDArray[np.bool_] | None
@@ -104,9 +114,11 @@ class DenseSpace:
                 living = np.ones(self._size, np.bool_)
                 living[self._dead] = False
                 self._mean_rows = self._rows_for_mean()
-                first = np.flatnonzero(living)[: self._mean_rows]
-                mean = self._raw[first].mean(axis=0, dtype=np.float64)
-                self._mean = mean.astype(np.float32)
+                rows, seq = np.flatnonzero(living), np.asarray(self._seq, np.int64)
+                first = rows[np.argsort(seq[rows], kind="stable")][: self._mean_rows]
+                self._mean_last = int(seq[first[-1]]) if len(first) else -1
+                total = self._raw[first].sum(axis=0, dtype=np.float64)
+                self._mean = (total / max(len(first), 1)).astype(np.float32)
                 self._query.cache_clear()
                 self._centred = self._built(self._centre(self.raw))
             return self._centred
@@ -120,7 +132,7 @@ class DenseSpace:
 
     def _rows_for_mean(self) -> int:
         living = self._size - len(self._dead)
-        return 1 << (living.bit_length() - 1) if living else 0
+        return min(1 << (living.bit_length() - 1), MEAN_ROWS) if living else 0
 
     def _forget_centre(self) -> None:
         self._centred = self._mean = None

@@ -33,7 +33,6 @@ _INDEXED = (
     "locations",
     "topics",
     "keywords",
-    "metadata",
     "seq",
 )
 Rows = NDArray[np.int64]
@@ -52,7 +51,7 @@ class UnitIndex:
         # derived from the columns, forgotten with every change
         self._window_lengths: dict[tuple[int, ...], tuple[NDArray[np.float32], float]] = {}
         self._date_parts: dict[str, NDArray[np.int64]] = {}
-        self._source_lengths: NDArray[np.float64] | None = None
+        self._source_lengths: tuple[NDArray[np.float64], int] | None = None
         self.sources: dict[str, int] = {}
         self.speakers: dict[str, int] = {}
         self.name_words: dict[str, set[int]] = {}  # stem of a name → speaker ids
@@ -65,7 +64,7 @@ class UnitIndex:
         self._length = Column(np.float32)
         self._day = Column(np.float64)
         self._boosts = {n: Column(np.float32) for n in ("importance", "reinforcement", "utility")}
-        self._traits = {name: Column(np.float32) for name in TRAITS}
+        self._traits: dict[int, tuple[float, ...]] = {}
         self._seq = Column(np.int64)
         self._labels: dict[str, list[int]] = {}
         self._members: dict[int, list[tuple[int, int, int]]] = {}
@@ -124,9 +123,14 @@ class UnitIndex:
         """Column `importance`, `reinforcement` or `utility`."""
         return self._boosts[name].values
 
-    def trait(self, name: str) -> NDArray[np.float32]:
-        """Column of one of `TRAITS`."""
-        return self._traits[name].values
+    def traits_at(self, rows: Rows) -> NDArray[np.float32]:
+        """`TRAITS` of some rows, shape (rows, traits); read from the text at first need."""
+        known = self._traits
+        for row in rows.tolist():
+            if row not in known:
+                known[row] = traits(self.units[row])
+        found = [known[row] for row in rows.tolist()]
+        return np.asarray(found, np.float32).reshape(len(found), len(TRAITS))
 
     @property
     def mean_length(self) -> float:
@@ -152,10 +156,6 @@ class UnitIndex:
         self._day.extend([day_number(u.event_time) for u in units])
         for name, column in self._boosts.items():
             column.extend([getattr(u, name) for u in units])
-        for column, values in zip(
-            self._traits.values(), zip(*map(traits, units), strict=True), strict=False
-        ):
-            column.extend(values)
         self._speaker.extend([self._speaker_number(u) for u in units])
         self._source.extend(
             [
@@ -200,13 +200,15 @@ class UnitIndex:
         self.previous[row] = self.next[row] = NONE
 
     def revalue(self, row: int, unit: MemoryUnit) -> bool:
-        """Take over changed values (importance, utility, …); False if more than those changed."""
+        """Take over changed values (importance, utility, metadata, …); False if more changed."""
         old = self.units[row]
         if any(getattr(old, name) != getattr(unit, name) for name in _INDEXED):
             return False
         self.units[row] = unit
         for name, column in self._boosts.items():
             column.values[row] = getattr(unit, name)
+        if old.metadata != unit.metadata:
+            self._traits.pop(row, None)
         return True
 
     def _forget_derived(self) -> None:
@@ -294,12 +296,13 @@ class UnitIndex:
             self._date_parts = {n: np.where(known, p, NONE) for n, p in parts.items()}
         return self._date_parts[name]
 
-    def source_lengths(self) -> NDArray[np.float64]:
-        """Words in the living units of each source."""
+    def source_lengths(self) -> tuple[NDArray[np.float64], int]:
+        """Words in the living units of each source, and how many sources have living units."""
         if self._source_lengths is None:
             owned = (self.source != NONE) & self.alive
             lengths = np.bincount(self.source[owned], self.length[owned], len(self.sources))
-            self._source_lengths = lengths.astype(np.float64)
+            living = len(np.unique(self.source[owned]))
+            self._source_lengths = (lengths.astype(np.float64), living)
         return self._source_lengths
 
     def window_lengths(self, offsets: tuple[int, ...]) -> tuple[NDArray[np.float32], float]:

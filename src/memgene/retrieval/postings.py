@@ -83,8 +83,9 @@ class Postings:
         self._tail = {}
 
     def term(self, stem: str) -> int | None:
-        """Id of a stem, None if no row ever held it."""
-        return self.vocabulary.get(stem)
+        """Id of a stem, None if no living row holds it."""
+        term = self.vocabulary.get(stem)
+        return term if term is not None and self._df[term] else None
 
     def df(self, term: int) -> int:
         """In how many living rows the term occurs."""

@@ -19,7 +19,7 @@ from memgene.retrieval.index import UnitIndex
 from memgene.retrieval.query import Query, analyse
 from memgene.retrieval.ranker import Ranker
 from memgene.retrieval.rescoring import rescore
-from memgene.retrieval.signals import Signals
+from memgene.retrieval.signals import WORD_SIGNALS, Signals
 from memgene.retrieval.soft import SoftMatcher
 from memgene.retrieval.views import Mask, TextSearch, View, build_views
 
@@ -76,6 +76,30 @@ class Ranking:
         ]
 
 
+class KeptSignals:
+    """Word signals of recent questions over one state of an index; clear it when that changes.
+
+    An evolution asks the same questions of many configurations. Bounded by numbers held.
+    """
+
+    def __init__(self, numbers: int = 8_000_000) -> None:
+        self._numbers = numbers
+        self._kept: dict[str, dict[str, Floats]] = {}
+
+    def of(self, question: str, rows: int) -> dict[str, Floats]:
+        """The signals kept for a question, to read and to add to."""
+        if question not in self._kept:
+            room = max(1, self._numbers // max(1, rows * len(WORD_SIGNALS)))
+            while len(self._kept) >= room:
+                self._kept.pop(next(iter(self._kept)))
+            self._kept[question] = {}
+        return self._kept[question]
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._kept.clear()
+
+
 class Retriever:
     """Retrieval over one index. Stateless beyond its parts; the caller guards against writers."""
 
@@ -85,11 +109,13 @@ class Retriever:
         dense: DenseSpace | None,
         soft: SoftMatcher | None,
         search_text: TextSearch,
+        kept: KeptSignals | None = None,
     ) -> None:
         self.index = index
         self.dense = dense
         self.soft = soft
         self.search_text = search_text
+        self._kept = kept or KeptSignals()
 
     def rank(
         self,
@@ -102,7 +128,7 @@ class Retriever:
         """Rank the candidates for a question. `allowed` masks rows (filters)."""
         query = analyse(text, self.index)
         config = config.for_type(query.type)
-        signals = Signals(query, self.index, self.dense, self.soft, config)
+        signals = self._signals(query, config)
         views = build_views(signals, config, self.search_text, allowed)
         pool = self._pool(views, allowed)
         ranking = self._ordered(signals, views, pool, config, now)
@@ -123,10 +149,14 @@ class Retriever:
         """The pool of a question as the learned fusion sees it, for fitting."""
         query = analyse(text, self.index)
         config = config.for_type(query.type)
-        signals = Signals(query, self.index, self.dense, self.soft, config)
+        signals = self._signals(query, config)
         views = build_views(signals, config, self.search_text, allowed)
         pool = self._pool(views, allowed)
         return Candidates(signals, pool, self._first_stage(signals, views, pool, config))
+
+    def _signals(self, query: Query, config: RetrievalConfig) -> Signals:
+        kept = self._kept.of(query.text, len(self.index))
+        return Signals(query, self.index, self.dense, self.soft, config, kept)
 
     def _pool(self, views: Sequence[View], allowed: Mask | None) -> Rows:
         if not views:

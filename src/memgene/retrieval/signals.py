@@ -25,7 +25,10 @@ Rows = NDArray[np.int64]
 
 
 class Signals:
-    """Signals of one query over an index; `dense`, `soft` may be absent (signals then are)."""
+    """Signals of one query over an index; `dense`, `soft` may be absent (signals then are).
+
+    `kept` holds the word signals of this question, which no lever changes, from an earlier look.
+    """
 
     def __init__(
         self,
@@ -34,13 +37,14 @@ class Signals:
         dense: DenseSpace | None,
         soft: SoftMatcher | None,
         config: RetrievalConfig,
+        kept: dict[str, Floats] | None = None,
     ) -> None:
         self.query = query
         self.index = index
         self.dense = dense if dense is not None and len(dense) else None
         self.soft = soft
         self.config = config
-        self._full: dict[str, Floats] = {}
+        self._full: dict[str, Floats] = {} if kept is None else kept
         self._windows: dict[tuple[int, tuple[int, ...]], tuple[Rows, Floats]] = {}
 
     @cached_property

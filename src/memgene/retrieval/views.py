@@ -165,7 +165,8 @@ def _episode(request: _Request) -> View:
 
 
 def _soft(request: _Request) -> View:
-    return request.best("soft", request.signals.full("soft"))
+    scores = request.signals.full("soft")
+    return request.best("soft", np.where(request.index.alive, scores, np.float32(0)))
 
 
 def _structured(request: _Request) -> View:

@@ -1,9 +1,24 @@
-"""Which sentences of a context speak about the question: a linear model over plain features."""
+"""Which sentences of a context speak about the question: a linear model over plain features.
+
+| feature | meaning |
+|---|---|
+| sentence, line, previous, next | share of the question's rarity said there (`Scene.cover`) |
+| most | the sentence's share relative to the best one's in the context |
+| rank | the line's prior: its place in the memory's ranking |
+| named, other | its speaker is named in the question, or another one is |
+| dated | it was said near a day the question names |
+| day, day-cover | weight of the other lines of its day; share of the question said that day |
+| echo | best share in a sentence another speaker said that day |
+| opening, asks, aside, short, length | first in its line; a question; a caption; its size |
+| pairs, tail, focus | neighbouring words, the last word and the thing asked for are in it |
+| me, you, new | first person of one asked about; second person; content beyond the question |
+| KIND:number, name, quote, reason, comma | what it holds, weighed apart per kind of question |
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
@@ -72,52 +87,63 @@ def set_scene(asked: Asked, lines: Sequence[Line]) -> Scene:
 
 def find_evidence(scene: Scene) -> list[Evidence]:
     """All sentences, the most telling first; ties in the order of the context."""
-    asked, lines = scene.asked, scene.lines
-    named = [x.speaker is not None and same_person(x.speaker, asked.words) for x in lines]
-    covers = [[scene.cover(x.content) for x in line.sentences] for line in lines]
+    covers = [[scene.cover(x.content) for x in line.sentences] for line in scene.lines]
     most = max((c for cover in covers for c in cover), default=0.0) or 1.0
-    days = _by_day(scene)
-    said: dict[tuple[date | None, str | None], float] = {}
-    for line, cover in zip(lines, covers, strict=True):
-        key = (line.day, line.speaker)
-        said[key] = max(said.get(key, 0.0), *cover, 0.0)
     found: list[Evidence] = []
-    for line, is_named, cover in zip(lines, named, covers, strict=True):
-        shared = {
-            "line": scene.cover(line.content),
-            "rank": 1.0 / (1 + line.rank),
-            "named": float(is_named),
-            "other": float(any(named) and not is_named),
-            "dated": _closeness(asked.days, line.day),
-            "day": days[line.day][0] - 1.0 / (1 + line.rank),
-            "day-cover": scene.cover(days[line.day][1]),
-            "echo": max(
-                (c for (day, who), c in said.items() if day == line.day and who != line.speaker),
-                default=0.0,
-            ),
-        }
+    for line, cover, of_line in zip(
+        scene.lines, covers, _line_features(scene, covers), strict=True
+    ):
+        base = _weigh(of_line)
         for i, sentence in enumerate(line.sentences):
-            features = {
-                **shared,
+            own = {
                 "sentence": cover[i],
                 "most": cover[i] / most,
                 "previous": cover[i - 1] if i else 0.0,
                 "next": cover[i + 1] if i + 1 < len(cover) else 0.0,
                 "opening": float(i == 0),
-                **_own_features(scene, sentence, is_named),
+                **_own_features(scene, sentence, of_line["named"] > 0),
             }
-            score = sum(EVIDENCE.get(name, 0.0) * value for name, value in features.items())
-            found.append(Evidence(line, sentence, features, score))
+            found.append(Evidence(line, sentence, {**of_line, **own}, base + _weigh(own)))
     found.sort(key=lambda e: -e.score)
     return found
 
 
+def _weigh(features: Mapping[str, float]) -> float:
+    weight = EVIDENCE.get
+    return sum([weight(name, 0.0) * value for name, value in features.items() if value])
+
+
+def _line_features(scene: Scene, covers: Sequence[Sequence[float]]) -> Iterator[dict[str, float]]:
+    """What the sentences of each line share: who said it, when, and what else was said that day."""
+    asked, lines = scene.asked, scene.lines
+    speakers = dict.fromkeys(x.speaker for x in lines)
+    named = {who: who is not None and same_person(who, asked.words) for who in speakers}
+    days = _by_day(scene)
+    said: dict[tuple[date | None, str | None], float] = {}
+    for line, cover in zip(lines, covers, strict=True):
+        key = (line.day, line.speaker)
+        said[key] = max(said.get(key, 0.0), *cover, 0.0)
+    for line in lines:
+        weight, content = days[line.day]
+        echoes = (c for (day, who), c in said.items() if day == line.day and who != line.speaker)
+        yield {
+            "line": scene.cover(line.content),
+            "rank": line.prior,
+            "named": float(named[line.speaker]),
+            "other": float(any(named.values()) and not named[line.speaker]),
+            "dated": _closeness(asked.days, line.day),
+            "day": weight - line.prior,
+            "day-cover": scene.cover(content),
+            "echo": max(echoes, default=0.0),
+        }
+
+
 def _by_day(scene: Scene) -> dict[date | None, tuple[float, frozenset[str]]]:
-    """Per day: Σ 1/(1 + rank) of its lines, and the stems of all of them."""
+    """Per day: the sum of the priors of its lines, and the stems of all of them."""
     days: dict[date | None, tuple[float, frozenset[str]]] = {}
     for line in scene.lines:
         weight, content = days.get(line.day, (0.0, frozenset()))
-        days[line.day] = (weight + 1.0 / (1 + line.rank), content | line.content)
+        days[line.day] = (weight + line.prior, content | line.content)
     return days
 
 

@@ -25,14 +25,17 @@ _SPEAKER = re.compile(r"^(?P<speaker>[^\W\d_][\w.'’-]*(?: [^\W\d_][\w.'’-]*)
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One unit of a context. `rank` counts from 0; `day` is when it was said, if
-    known; `id` is the hit's, if it came as one.
+    """One unit of a context. `rank` counts from 0; `day` is when it was said, if known.
+
+    `prior` is what its place promises: `1 / (1 + rank)` for hits, half of it for the lines of a
+    plain text, whose order says less. `id` is the hit's, if it came as one.
     """
 
     text: str
     speaker: str | None
     day: date | None
     rank: int
+    prior: float
     id: str = ""
 
     @property
@@ -83,7 +86,7 @@ def _from_hit(hit: Hit, rank: int) -> Line:
     text, speaker, day = _parse(hit.rendered or hit.text)
     if hit.event_time is not None:
         day = hit.event_time.date()
-    return Line(text, speaker or hit.speaker, day, rank, hit.id)
+    return Line(text, speaker or hit.speaker, day, rank, 1.0 / (1 + rank), hit.id)
 
 
 def read_lines(context: Context) -> list[Line]:
@@ -100,5 +103,6 @@ def read_lines(context: Context) -> list[Line]:
             day = header
             continue
         text, speaker, own = _parse(raw)
-        lines.append(Line(text, speaker, own or day, len(lines)))
+        rank = len(lines)
+        lines.append(Line(text, speaker, own or day, rank, 0.5 / (1 + rank)))
     return lines

@@ -19,7 +19,7 @@ from memgene.agents.extractive.sentences import Sentence
 from memgene.agents.extractive.weights import SPAN
 
 LONGEST = 13  # words in a span
-_POOL = 30  # spans that are weighed against each other
+_POOL = 20  # spans that are weighed against each other
 _ARTICLES = frozenset(("a", "an", "the"))
 _SORTS = {
     Kind.WHO: "person",

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from memgene.retrieval.index import NONE, UnitIndex
 from memgene.retrieval.query import Query
 from memgene.retrieval.signals import Signals
+from memgene.retrieval.traits import TRAITS
 
 Floats = NDArray[np.float32]
 Rows = NDArray[np.int64]
@@ -32,6 +33,7 @@ class Candidates:
         self.first_stage = first_stage
         self._place = {name: i for i, name in enumerate(signals.names)}
         self._shifted: dict[int, Rows] = {0: rows}
+        self._traits: dict[int, Floats] = {}
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -177,9 +179,12 @@ class Candidates:
 
     def trait(self, name: str, offset: int = 0) -> Floats:
         """A trait of the row or of a neighbour, 0 where there is none."""
-        rows = self.at(offset)
-        values = self.index.trait(name)[np.where(rows == NONE, 0, rows)]
-        return np.where(rows == NONE, np.float32(0), values)
+        if offset not in self._traits:
+            rows = self.at(offset)
+            table = self.index.traits_at(np.where(rows == NONE, self.rows, rows))
+            table[rows == NONE] = 0
+            self._traits[offset] = table
+        return self._traits[offset][:, TRAITS.index(name)]
 
     # -- first stage
     @cached_property

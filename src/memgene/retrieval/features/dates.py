@@ -56,7 +56,8 @@ def _part(c: Candidates, part: str) -> Floats:
 
 
 def _distance(c: Candidates) -> NDArray[np.float64] | None:
-    target = moment(c.query.date, c.index.day) if c.query.date else None
+    living = c.index.day[c.index.alive]
+    target = moment(c.query.date, living) if c.query.date else None
     return None if target is None else _days(c) - target
 
 
@@ -75,11 +76,11 @@ def _after(c: Candidates) -> Floats:
 
 
 def _when_time(c: Candidates) -> Floats:
-    return np.minimum(c.index.trait("time_words")[c.rows], 3) * (c.query.type == "when")
+    return np.minimum(c.trait("time_words"), 3) * (c.query.type == "when")
 
 
 def _when_past(c: Candidates) -> Floats:
-    return np.minimum(c.index.trait("past_tense")[c.rows], 3) * (c.query.type == "when")
+    return np.minimum(c.trait("past_tense"), 3) * (c.query.type == "when")
 
 
 def _late(c: Candidates) -> Floats:

@@ -107,7 +107,9 @@ def _all_terms(c: Candidates) -> Floats:
 
 def _rarest(c: Candidates) -> Floats:
     known = [(t.idf, t.term) for t in c.query.content(names=False) if t.term is not None]
-    return c.holds((max(known)[1],)) if known else np.zeros(len(c), np.float32)
+    if not known:
+        return np.zeros(len(c), np.float32)
+    return c.holds((max(known, key=lambda item: item[0])[1],))
 
 
 def _density(c: Candidates) -> Floats:

@@ -39,14 +39,14 @@ def _length_at(c: Candidates, offset: int) -> Floats:
 
 
 def _trait(name: str) -> Compute:
-    return lambda c: np.log1p(c.index.trait(name)[c.rows])
+    return lambda c: np.log1p(c.trait(name))
 
 
 def _expected(c: Candidates) -> Floats:
     wanted = _WANTED.get(c.query.type)
     if wanted is None:
         return np.zeros(len(c), np.float32)
-    return np.minimum(c.index.trait(wanted)[c.rows], 2)
+    return np.minimum(c.trait(wanted), 2)
 
 
 def _start(c: Candidates) -> Floats:

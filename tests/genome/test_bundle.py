@@ -1,0 +1,232 @@
+"""The genome bundle: a folder or a zip with equal bytes for equal content, checked when loaded."""
+
+from __future__ import annotations
+
+import tomllib
+import zipfile
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from memgene.core import ConfigError, NotFoundError
+from memgene.genome import GenomeBundle, Score
+from memgene.retrieval.config import RetrievalConfig
+from memgene.retrieval.ranker import Ranker
+
+RANKER = Ranker({"bm25": 1.5, "dense@-1": -0.25}, {"bm25": 0.1, "dense@-1": 0.0},
+                {"bm25": 2.0, "dense@-1": 1.0}, "evidence", 12)  # fmt: skip
+BUNDLE = GenomeBundle(
+    config=RetrievalConfig(
+        fusion="learned", window=2, ranker=RANKER, per_type={"when": {"recency_weight": 0.5}}
+    ),
+    embedder="static",
+    strategy="config",
+    parents=("0123456789ab",),
+    scores={"test/recall@10": Score(0.8, 0.7, 0.9, 120), "val/recall@10": Score(0.7, 0.6, 0.8, 60)},
+    fingerprints={"locomo": "abc", "demo": "déf"},
+    provenance={"seed": 3, "strict": False, "version": "0.1.0", "threshold": 0.005},
+)
+Save = Callable[[GenomeBundle, str], Path]
+
+
+@pytest.fixture(params=["", ".zip"], ids=["folder", "zip"])
+def save(request: pytest.FixtureRequest, tmp_path: Path) -> Save:
+    """Saves a bundle under a name, as a folder or as a zip."""
+    return lambda bundle, name: bundle.save(tmp_path / f"{name}{request.param}")
+
+
+def rewritten(path: Path, name: str, change: Callable[[str], str]) -> None:
+    """Edit one file of a bundle."""
+    if path.is_dir():
+        file = path / name
+        file.write_text(change(file.read_text()))
+        return
+    with zipfile.ZipFile(path) as archive:
+        contents = {n: archive.read(n).decode() for n in archive.namelist()}
+    with zipfile.ZipFile(path, "w") as archive:
+        for n, text in contents.items():
+            archive.writestr(n, change(text) if n == name else text)
+
+
+def without(path: Path, name: str) -> None:
+    if path.is_dir():
+        (path / name).unlink()
+        return
+    with zipfile.ZipFile(path) as archive:
+        kept = {n: archive.read(n) for n in archive.namelist() if n != name}
+    with zipfile.ZipFile(path, "w") as archive:
+        for n, content in kept.items():
+            archive.writestr(n, content)
+
+
+def test_what_is_saved_can_be_loaded(save: Save) -> None:
+    path = save(BUNDLE, "best")
+    loaded = GenomeBundle.load(path)
+    assert loaded == BUNDLE
+    assert loaded.id == BUNDLE.id
+
+
+def test_a_bare_bundle_survives_too(save: Save) -> None:
+    bare = GenomeBundle(RetrievalConfig(), "hashing", "config")
+    assert GenomeBundle.load(save(bare, "bare")) == bare
+
+
+def test_equal_content_gives_equal_bytes(save: Save) -> None:
+    mixed = replace(
+        BUNDLE,
+        scores=dict(reversed(BUNDLE.scores.items())),
+        fingerprints=dict(reversed(BUNDLE.fingerprints.items())),
+        provenance=dict(reversed(BUNDLE.provenance.items())),
+    )
+    assert mixed == BUNDLE
+    one, other = save(BUNDLE, "one"), save(mixed, "other")
+    again = save(GenomeBundle.load(one), "again")
+    if one.is_file():
+        assert one.read_bytes() == other.read_bytes() == again.read_bytes()
+    else:
+        for name in ("genome.toml", "retrieval.toml"):
+            found = {(p / name).read_bytes() for p in (one, other, again)}
+            assert len(found) == 1
+
+
+def test_a_folder_and_a_zip_hold_the_same_files(tmp_path: Path) -> None:
+    folder, zipped = BUNDLE.save(tmp_path / "best"), BUNDLE.save(tmp_path / "deep" / "best.zip")
+    with zipfile.ZipFile(zipped) as archive:
+        inside = {name: archive.read(name) for name in archive.namelist()}
+    outside = {p.name: p.read_bytes() for p in folder.iterdir()}
+    assert inside == outside == BUNDLE.files()
+    assert set(inside) == {"genome.toml", "retrieval.toml"}
+
+
+def test_every_file_carries_its_format() -> None:
+    for name, content in BUNDLE.files().items():
+        assert tomllib.loads(content.decode())["format"] == 1, name
+
+
+def test_saving_again_replaces_the_files_of_the_bundle_only(tmp_path: Path) -> None:
+    path = BUNDLE.save(tmp_path / "best")
+    (path / "notes.md").write_text("kept")
+    other = replace(BUNDLE, config=RetrievalConfig())
+    other.save(path)
+    assert GenomeBundle.load(path) == other
+    assert (path / "notes.md").read_text() == "kept"
+
+
+def test_the_id_names_what_decides_behaviour() -> None:
+    assert len(BUNDLE.id) == 12
+    assert replace(BUNDLE, scores={}, parents=(), provenance={}).id == BUNDLE.id
+    assert replace(BUNDLE, embedder="hashing").id != BUNDLE.id
+    assert replace(BUNDLE, config=BUNDLE.config.changed(window=1)).id != BUNDLE.id
+    weights = replace(RANKER, weight={"bm25": 1.5, "dense@-1": -0.26})
+    assert replace(BUNDLE, config=BUNDLE.config.changed(ranker=weights)).id != BUNDLE.id
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("retrieval.toml", "window = 2", "window = 3"),
+        ("retrieval.toml", "bm25 = 1.5", "bm25 = 1.4"),
+        ("genome.toml", 'embedder = "static"', 'embedder = "hashing"'),
+    ],
+)
+def test_an_edited_bundle_is_refused(save: Save, name: str, old: str, new: str) -> None:
+    path = save(BUNDLE, "edited")
+
+    def edit(text: str) -> str:
+        assert old in text
+        return text.replace(old, new)
+
+    rewritten(path, name, edit)
+    with pytest.raises(ConfigError, match="it was edited") as refusal:
+        GenomeBundle.load(path)
+    assert str(path) in str(refusal.value)
+
+
+@pytest.mark.parametrize("name", ["genome.toml", "retrieval.toml"])
+def test_another_format_is_refused(save: Save, name: str) -> None:
+    path = save(BUNDLE, "newer")
+    rewritten(path, name, lambda text: text.replace("format = 1", "format = 2", 1))
+    with pytest.raises(ConfigError, match="format 2; this version reads 1"):
+        GenomeBundle.load(path)
+
+
+@pytest.mark.parametrize("name", ["genome.toml", "retrieval.toml"])
+def test_a_missing_file_is_named(save: Save, name: str) -> None:
+    path = save(BUNDLE, "cut")
+    without(path, name)
+    with pytest.raises(NotFoundError, match=name):
+        GenomeBundle.load(path)
+
+
+@pytest.mark.parametrize("name", ["genome.toml", "retrieval.toml"])
+@pytest.mark.parametrize("damage", ["format = ", "\udcff"])
+def test_a_damaged_file_is_refused(save: Save, name: str, damage: str) -> None:
+    path = save(BUNDLE, "damaged")
+    raw = damage.encode("utf-8", "surrogateescape")
+    if path.is_dir():
+        (path / name).write_bytes(raw)
+    else:
+        with zipfile.ZipFile(path) as archive:
+            contents = {n: archive.read(n) for n in archive.namelist()}
+        with zipfile.ZipFile(path, "w") as archive:
+            for n, content in contents.items():
+                archive.writestr(n, raw if n == name else content)
+    with pytest.raises(ConfigError):
+        GenomeBundle.load(path)
+
+
+@pytest.mark.parametrize("key", ["id", "embedder", "strategy", "parents", "scores"])
+def test_a_missing_entry_is_damage(save: Save, key: str) -> None:
+    path = save(GenomeBundle(RetrievalConfig(), "hashing", "config"), "damaged")
+    rewritten(path, "genome.toml", lambda text: text.replace(f"\n{key} =", f"\nx{key} =")
+              .replace(f"[{key}]", f"[x{key}]"))  # fmt: skip
+    with pytest.raises(ConfigError, match="damaged"):
+        GenomeBundle.load(path)
+
+
+def test_a_score_of_another_shape_is_damage(save: Save) -> None:
+    path = save(BUNDLE, "damaged")
+    rewritten(path, "genome.toml", lambda text: text.replace("low =", "lowest ="))
+    with pytest.raises(ConfigError, match="damaged"):
+        GenomeBundle.load(path)
+    listed = GenomeBundle(RetrievalConfig(), "hashing", "config").save(path.parent / "listed")
+    rewritten(listed, "genome.toml", lambda text: text.replace("[scores]", "") + "scores = 3\n")
+    with pytest.raises(ConfigError, match="damaged"):
+        GenomeBundle.load(listed)
+
+
+def test_a_zip_with_a_flipped_byte_is_refused(tmp_path: Path) -> None:
+    path = BUNDLE.save(tmp_path / "best.zip")
+    whole = path.read_bytes()
+    start = whole.index(b"genome.toml") + len("genome.toml")
+    for place in range(start, start + 60, 7):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 0x55]) + whole[place + 1 :])
+        with pytest.raises(ConfigError, match="damaged"):
+            GenomeBundle.load(path)
+
+
+def test_nothing_there_and_no_bundle_are_told_apart(tmp_path: Path) -> None:
+    with pytest.raises(NotFoundError, match="no genome bundle at"):
+        GenomeBundle.load(tmp_path / "never")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(NotFoundError, match="not a genome bundle"):
+        GenomeBundle.load(tmp_path / "empty")
+    text = tmp_path / "text.zip"
+    text.write_text("hello")
+    with pytest.raises(ConfigError, match="not a zip file"):
+        GenomeBundle.load(text)
+
+
+def test_loading_runs_no_code(save: Save, tmp_path: Path) -> None:
+    path = save(BUNDLE, "trap")
+    trap, marker = "program.py", tmp_path / "ran"
+    code = f"open({str(marker)!r}, 'w').close()"
+    if path.is_dir():
+        (path / trap).write_text(code)
+    else:
+        with zipfile.ZipFile(path, "a") as archive:
+            archive.writestr(trap, code)
+    assert GenomeBundle.load(path) == BUNDLE
+    assert not marker.exists()
