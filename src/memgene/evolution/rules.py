@@ -249,8 +249,9 @@ def _main_symptom(causes: Mapping[Cause, int], costs: Mapping[Symptom, float]) -
 
 
 def _ordered(symptom: Symptom, config: RetrievalConfig) -> list[str]:
-    """Levers that treat the symptom, first choices first; weights of views come last when the
-    fusion is learned, which they touch through few features only."""
+    """Levers that treat the symptom, first choices first. Under a learned fusion those come last
+    that it makes up for: weights of views touch it through few features only, and what happens
+    after scoring (neighbours, diversity) it has features for itself."""
     treating = [
         name
         for name, declared in levers().items()
@@ -259,7 +260,7 @@ def _ordered(symptom: Symptom, config: RetrievalConfig) -> list[str]:
     first = [name for name in _FIRST.get(symptom, ()) if name in treating]
     names = [*first, *(name for name in treating if name not in first)]
     if config.fusion == LEARNED:
-        names.sort(key=lambda name: name.startswith("weight_"))
+        names.sort(key=lambda name: name.startswith("weight_") or name in AFTER_SCORING)
     return names
 
 
