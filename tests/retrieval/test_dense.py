@@ -13,6 +13,7 @@ from memgene.retrieval.config import RetrievalConfig
 from memgene.retrieval.dense import DenseSpace, dense_query
 from memgene.retrieval.index import UnitIndex
 from memgene.retrieval.query import analyse
+from memgene.retrieval.vector_index import HnswIndex
 
 Make = Callable[..., UnitIndex]
 HALF = 0.5**0.5
@@ -156,3 +157,21 @@ def test_auto_means_on_for_static_embedders(
         on = is_static if switch == "auto" else switch == "on"
         expected = ("boat", True) if on else ("Which boat is it?", False)
         assert dense_query(query, config, DenseSpace(embedder)) == expected
+
+
+def test_a_large_space_is_searched_in_a_graph(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("usearch", reason="the extra hnsw is not installed")
+    plain = space((1, 0), (0.6, 0.8), (0, 1))
+    monkeypatch.setattr("memgene.retrieval.vector_index.HNSW_ROWS", 2)
+    made: list[type] = []
+    make = HnswIndex.__init__
+
+    def spy(index: HnswIndex, dimension: int) -> None:
+        made.append(type(index))
+        make(index, dimension)
+
+    monkeypatch.setattr(HnswIndex, "__init__", spy)
+    large = space((1, 0), (0.6, 0.8), (0, 1))
+    found, expected = (d.search("north", False, 2, None) for d in (large, plain))
+    assert found[0].tolist() == expected[0].tolist()
+    assert HnswIndex in made

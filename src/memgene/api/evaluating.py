@@ -58,6 +58,8 @@ def evaluate(
     """
     if seeds is not None and seeds < 1:
         raise InputError(f"seeds must be at least 1, got {seeds}")
+    if seed < 0:
+        raise InputError(f"seed must be 0 or more, got {seed}")
     settings = load_settings({"agent": agent, "embedder": embedder, "data": data})
     loaded = task if isinstance(task, Task) else load_task(task, data=settings.data)
     names = [harness] if isinstance(harness, str) else list(dict.fromkeys(harness))

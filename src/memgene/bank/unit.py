@@ -108,13 +108,13 @@ class MemoryUnit:
 
     @property
     def rendered(self) -> str:
-        """The line an agent reads and the full-text index holds: `[date] speaker: content`."""
+        """What an agent reads, full text holds and embedders get: `[date] speaker: content`."""
         said = f"{self.speaker}: {self.content}" if self.speaker else self.content
         return f"[{render_date(self.event_time)}] {said}" if self.event_time else said
 
     @property
     def spoken(self) -> str:
-        """`speaker: content` without the date, the text that is embedded."""
+        """`speaker: content` without the date: the words that postings and soft match see."""
         return f"{self.speaker}: {self.content}" if self.speaker else self.content
 
 

@@ -184,10 +184,11 @@ class _Run:
             steps.query = dict(query.values)
         with memory.reading, steps.timed("read"):
             steps.context = harness.read(query)
-        with steps.timed("respond"):
-            steps.answer = self._agent.respond(
-                question, steps.context, words.response, words.always_on
-            )
+        if self._scorer.needs_answers:
+            with steps.timed("respond"):
+                steps.answer = self._agent.respond(
+                    question, steps.context, words.response, words.always_on
+                )
         with steps.timed("score"):
             steps.scores = self._scorer.scores(labelled, steps.context, steps.answer)
 

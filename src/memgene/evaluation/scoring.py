@@ -16,6 +16,7 @@ class Scorer:
     """Scores questions of one task by the named metrics. Stateless once made, thread-safe.
 
     Where a metric on rankings is asked for, memories that do not rank get `evidence_in_text`.
+    `needs_answers` is False when every metric looks at rankings or contexts alone.
     """
 
     def __init__(self, task: Task, metrics: Sequence[str]) -> None:
@@ -24,6 +25,7 @@ class Scorer:
         self._metrics = {name: get_metric(name) for name in metrics}
         if any(metric.needs is Needs.RANKING for metric in self._metrics.values()):
             self._metrics.setdefault(IN_TEXT, get_metric(IN_TEXT))
+        self.needs_answers = any(m.needs is Needs.ANSWER for m in self._metrics.values())
         self._texts = evidence_index(task)
         self._episode_of = {
             message.id: episode.id

@@ -65,7 +65,7 @@ class _Evolution:
         self._meter = BudgetMeter(bench.settings.budget)
         self._final_meter = BudgetMeter(Budget())
         self._reporter = Reporter(progress, self._meter, bench.settings.rounds, place)
-        self._evaluator = bench.evaluator(data.task, data.training)
+        self._evaluator = bench.evaluator(data.task, data.training, searching=True)
         self._learner = RememberingLearner(bench.learner(data.task, data.training))
         self._learnable = can_learn(data.dev)
 

@@ -12,6 +12,7 @@ from memgene.embed.protocol import Embedder, WordVectors
 from memgene.embed.registry import load_embedder, word_vectors
 from memgene.evaluation.executor import Executor, SerialExecutor, ThreadExecutor
 from memgene.evaluation.memories import MemoryPool
+from memgene.evolution.diagnosis import is_ranking
 from memgene.evolution.interrupt import Interruptible
 from memgene.evolution.learning import ANSWER_TOKENS, EVIDENCE, RankerLearner, learnable
 from memgene.evolution.settings import EvolveSettings
@@ -59,8 +60,15 @@ class Workbench:
         """All metrics that are reported, the run's own first."""
         return tuple(dict.fromkeys((self.metric, *METRICS)))
 
-    def evaluator(self, part: Task, training: tuple[str, ...] | None) -> TaskEvaluator:
-        """An evaluator that may ask the questions of `part`."""
+    def evaluator(
+        self, part: Task, training: tuple[str, ...] | None, *, searching: bool = False
+    ) -> TaskEvaluator:
+        """An evaluator that may ask the questions of `part`.
+
+        A search for a better ranking (`searching`) does not pay for answers.
+        """
+        ranking = searching and is_ranking(self.metric)
+        metrics = tuple(m for m in self.metrics if not ranking or is_ranking(m))
         workers = self.settings.workers
         executor: Executor = ThreadExecutor(workers) if workers > 1 else SerialExecutor()
         return TaskEvaluator(
@@ -69,7 +77,7 @@ class Workbench:
             self.agent,
             self.embedder,
             self.words,
-            self.metrics,
+            metrics,
             self.memories,
             executor,
         )

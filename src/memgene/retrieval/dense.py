@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from memgene.embed.protocol import Embedder, WordVectors
 from memgene.retrieval.config import RetrievalConfig
 from memgene.retrieval.query import Query
-from memgene.retrieval.vector_index import ExactIndex, VectorIndex
+from memgene.retrieval.vector_index import VectorIndex, make_index
 
 Vectors = NDArray[np.float32]
 Rows = NDArray[np.int64]
@@ -124,7 +124,7 @@ class DenseSpace:
             return self._centred
 
     def _built(self, vectors: Vectors) -> VectorIndex:
-        index = ExactIndex(vectors.shape[1])
+        index = make_index(len(vectors), vectors.shape[1])
         index.append(vectors)
         if self._dead:
             index.remove(np.asarray(self._dead))

@@ -184,7 +184,8 @@ class Retriever:
             assert config.ranker is not None
             candidates = Candidates(signals, pool, fused)
             fused, contributions = _learned(candidates, config.ranker)
-        base = min_max(fused) if config.fusion != "rrf" and len(pool) > 1 else fused
+        # a lone candidate, or equals among themselves, are all the best there is
+        base = min_max(fused) if len(np.unique(fused)) > 1 else np.ones_like(fused)
         scores, factors = rescore(base, pool, self.index, config, now)
         order = np.lexsort((self.index.seq[pool], -scores))
         if config.mmr_lambda and self.dense is not None and len(order) > 1:
