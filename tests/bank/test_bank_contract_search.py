@@ -12,7 +12,6 @@ from memgene.bank import (
     Bank,
     EmbedderInfo,
     Event,
-    Fate,
     Filter,
     MemoryUnit,
     Relation,
@@ -26,19 +25,9 @@ from memgene.core import (
     NotFoundError,
     Scope,
 )
+from memgene.testing.banks import found, put
 
 TINY = EmbedderInfo("tiny", 2)
-
-
-def put(bank: Bank, *units: MemoryUnit | str) -> list[str]:
-    """Add units, all of which must be new; returns their ids."""
-    receipts = bank.add([MemoryUnit(u) if isinstance(u, str) else u for u in units])
-    assert [r.fate for r in receipts] == [Fate.ADDED] * len(units)
-    return [r.id for r in receipts]
-
-
-def found(bank: Bank, *terms: str, scope: Scope | None = None, where: Filter | None = None) -> list:
-    return [match.id for match in bank.search_text(terms, scope, 10, where)]
 
 
 class TestSearching:

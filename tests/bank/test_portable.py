@@ -129,6 +129,23 @@ def test_another_embedder_is_an_error_and_imports_nothing(
     assert [u.content for u in bank.scan()] == ["here"]
 
 
+def test_a_vector_that_is_not_finite_is_named_by_its_line(bank: SqliteBank) -> None:
+    header = '{"memgene_bank":1,"embedder":{"name":"one","dimension":1}}\n'
+    nan = "AADAfw=="  # base64 of the bytes 00 00 c0 7f
+    with pytest.raises(DataError, match=r"line 2 .*NaN"):
+        import_jsonl(bank, StringIO(header + f'{{"unit":{{"content":"x","vector":"{nan}"}}}}'))
+
+
+def test_vectors_of_another_than_the_named_embedder_are_set_aside(
+    source: SqliteBank, bank: SqliteBank
+) -> None:
+    result = import_jsonl(bank, StringIO(exported(source)), embedder=EmbedderInfo("tiny", 3))
+    assert (result.set_aside, result.made_by) == (2, TINY)
+    assert bank.all_vectors()[0] == []
+    assert bank.embedder() is None
+    assert [u.content for u in bank.scan(where=EVERY)] == ["eins — 東京", "zwei", "drei"]
+
+
 GOOD = '{"unit":{"content":"fine","id":"x"}}\n'
 
 

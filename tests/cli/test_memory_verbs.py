@@ -112,11 +112,23 @@ def test_verify_and_check_are_one(ask: Ask, run: Run, db: str) -> None:
 
 def test_export_and_import_make_a_round_trip(ask: Ask, run: Run, db: str) -> None:
     assert ask("export", "out.jsonl", "--db", db) == {"count": 3}
-    assert ask("import", "out.jsonl", "--db", "n.db") == {"count": 3, "events": {"added": 3}}
+    taken = {"count": 3, "set_aside": 0, "made_by": None}
+    assert ask("import", "out.jsonl", "--db", "n.db") == {**taken, "events": {"added": 3}}
     piped = run("export", "-", "--db", db).stdout
-    assert ask("import", "-", "--db", "n.db", stdin=piped) == {
+    assert ask("import", "-", "--db", "n.db", stdin=piped) == {**taken, "events": {"merged": 3}}
+
+
+def test_an_import_says_whose_vectors_it_set_aside(ask: Ask, run: Run, db: str) -> None:
+    made_by = ask("stats", "--db", db)["embedder"]
+    run("export", "out.jsonl", "--db", db)
+    told = run("import", "out.jsonl", "--db", "h.db", "--embedder", "hashing").stdout
+    assert "3 added" in told
+    assert f"3 vectors by {made_by} were set aside" in told
+    assert ask("import", "out.jsonl", "--db", "h2.db", "--embedder", "hashing") == {
         "count": 3,
-        "events": {"merged": 3},
+        "events": {"added": 3},
+        "set_aside": 3,
+        "made_by": made_by,
     }
 
 

@@ -122,6 +122,7 @@ def test_evaluate_takes_a_limit_and_seeds(ask: Ask, task: str) -> None:
         (["--harness", "telepathy"], "telepathy"),
         (["--split", "exam"], "exam"),
         (["--agent", "oracle"], "oracle"),
+        (["--seed", "-1"], "seed must be 0 or more"),
         (["--harness", "genome:nowhere"], "nowhere"),
     ],
 )

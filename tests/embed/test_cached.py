@@ -56,9 +56,8 @@ def test_the_caller_may_change_what_it_got() -> None:
 
 
 def test_it_bears_the_name_of_what_it_wraps() -> None:
-    inner = HashingEmbedder(16)
-    cached = CachedEmbedder(inner)
-    assert (cached.name, cached.dimension, cached.inner) == ("hashing-16", 16, inner)
+    cached = CachedEmbedder(HashingEmbedder(16))
+    assert (cached.name, cached.dimension) == ("hashing-16", 16)
 
 
 @given(

@@ -7,6 +7,7 @@ import pytest
 
 from memgene.core.errors import ConfigError
 from memgene.embed import WordVectors, load_embedder, word_vectors
+from memgene.embed.cached import CachedEmbedder
 from memgene.embed.hashing import HashingEmbedder
 from memgene.embed.static import StaticEmbedder
 
@@ -19,6 +20,12 @@ def test_options_go_to_the_embedder() -> None:
     embedder = load_embedder("hashing", dimension=32)
     assert isinstance(embedder, HashingEmbedder)
     assert embedder.dimension == 32
+
+
+def test_a_model_on_a_server_is_cached_and_asked_nothing_before_the_first_text() -> None:
+    embedder = load_embedder("openai/tiny", base_url="http://127.0.0.1:1/v1", api_key="none")
+    assert isinstance(embedder, CachedEmbedder)
+    assert "tiny" in embedder.name
 
 
 def test_word_vectors_are_the_static_ones() -> None:

@@ -228,7 +228,7 @@ def test_a_vector_that_comes_later_counts(bank: Bank) -> None:
     dense = RetrievalConfig(fusion="dense_only")
     followed = MemoryEngine(bank, HashingEmbedder(), dense)
     followed.write([MemoryUnit("a car")])
-    assert followed.retrieve("boat 3").hits[0].score == 0
+    assert followed.retrieve("boat 3").hits[0].why.fused == 0
     followed.write([MemoryUnit("boat 3")])
     assert first(followed, "boat 3") == "boat 3"
     fresh = MemoryEngine(bank, HashingEmbedder(), dense)

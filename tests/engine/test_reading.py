@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
+from typing import Any
 
 import pytest
 
@@ -11,6 +12,8 @@ from memgene.bank import Bank, Filter, MemoryUnit, UnitStatus, Value
 from memgene.core import Hit, Why
 from memgene.embed.hashing import HashingEmbedder
 from memgene.engine import MemoryEngine, Retrieval, compose
+from memgene.retrieval import signals
+from memgene.retrieval.bm25 import bm25
 from memgene.retrieval.config import RetrievalConfig
 
 Talk = Callable[..., list[MemoryUnit]]
@@ -120,6 +123,51 @@ def test_recency_counts_from_the_newest_event_or_from_the_moment_given(
 
     assert recency(None) == {"new boat": 1.0, "old boat": 0.5}
     assert recency(datetime(2024, 1, 21)) == {"new boat": 0.5, "old boat": 0.25}
+
+
+@pytest.mark.parametrize(("context_k", "joined"), [(1, {2, 4}), (2, {2, 4, 9, 11})])
+def test_neighbours_of_as_many_units_as_are_shown_join(
+    bank: Bank, talk: Talk, context_k: int, joined: set[int]
+) -> None:
+    lines = [f"Anna: filler {i}" for i in range(14)]
+    lines[3], lines[10], lines[6] = "Anna: boat boat", "Anna: boat", "Anna: a boat or not a boat"
+    config = RetrievalConfig(
+        fusion="lexical_only", lexical_k=2, temporal_neighbours=1, context_k=context_k
+    )
+    engine = MemoryEngine(bank, None, config)
+    engine.write(talk(*lines))
+    found = engine.retrieve("boat")
+    assert refs(found)[:2] == ["talk:3", "talk:10"]
+    assert set(found.pool) == {f"talk:{i}" for i in {3, 10, *joined}}
+
+
+def test_signals_of_a_question_are_computed_once_until_something_is_written(
+    bank: Bank, talk: Talk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An evolution asks the same questions of many configurations."""
+    computed: list[int] = []
+
+    def spy(*given: Any, **more: Any) -> Any:
+        computed.append(1)
+        return bm25(*given, **more)
+
+    monkeypatch.setattr(signals, "bm25", spy)
+    engine = MemoryEngine(bank, HashingEmbedder())
+    engine.write(talk("Anna: a boat", "Ben: a red boat"))
+
+    def looked(config: RetrievalConfig) -> tuple[list[float], bool]:
+        """Values of a signal, and whether anything was computed for them."""
+        computed.clear()
+        values = engine.with_config(config).candidates("red boat").raw("bm25").tolist()
+        return values, bool(computed)
+
+    first, fresh = looked(RetrievalConfig())
+    assert fresh
+    assert looked(RetrievalConfig(window=2)) == (first, False)
+    engine.write([MemoryUnit("red")])
+    after, fresh = looked(RetrievalConfig())
+    assert fresh
+    assert after[0] != first[0]
 
 
 # -- filters

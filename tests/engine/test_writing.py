@@ -109,7 +109,7 @@ def test_a_rewritten_unit_keeps_its_id_and_gets_another_vector(bank: Bank, spy) 
     (stored,) = bank.get([receipt.id])
     changed = engine.rewrite(stored, "a blue car")
     assert (changed.id, changed.content) == (receipt.id, "a blue car")
-    assert engine.retrieve("blue car").hits[0].score == pytest.approx(
+    assert engine.retrieve("blue car").hits[0].why.fused == pytest.approx(
         float(spy.embed(["blue car"])[0] @ spy.embed(["a blue car"])[0])
     )
 

@@ -14,6 +14,7 @@ from memgene.evaluation.case import Case, HitTrace
 from memgene.evaluation.records import write_cases
 from memgene.evolution import events as ev
 from memgene.evolution.journal import Journal
+from memgene.evolution.rundir import row_subject
 from memgene.retrieval.config import RetrievalConfig
 
 METRIC = "recall@10"
@@ -178,7 +179,7 @@ def write_run(
     if final:
         for name, scores in TEST.items():
             on_val = [] if name in ("evolved", "start") else val((0.0, 1.0, 0.0, scores[2]))
-            path = folder / "final" / name.replace(":", "-").replace(" ", "-") / "cases.jsonl"
+            path = folder / row_subject(name) / "cases.jsonl"
             write_cases(path, [*on_val, *held_out(scores, groups)])
         best = folder / "best"
         best.mkdir()

@@ -26,7 +26,6 @@ def test_every_metric_knows_its_name_and_needs():
     assert {"token_f1", "locomo_f1", "exact", "contains", "evidence_in_text"} <= set(METRICS)
     for name, metric in METRICS.items():
         assert metric.name == name
-        assert metric.higher_is_better
         assert metric.description
 
 

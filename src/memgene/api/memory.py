@@ -23,6 +23,7 @@ from memgene.api.results import (
     Finding,
     History,
     HistoryEntry,
+    ImportReceipt,
     Learned,
     MemoryPage,
     MemoryRecord,
@@ -310,12 +311,16 @@ class Memory:
         return Stats.of(self._bank.stats(_scope_if_given(user_id, agent_id, run_id)))
 
     def export(self, target: str | Path | IO[str]) -> Count:
-        """Write every memory with its relations and values as JSON lines to a file or stream."""
+        """Write every memory with its vector, relations and values as JSON lines."""
         return Count(transfer.export(self._bank, target))
 
-    def import_(self, origin: str | Path | IO[str]) -> AddReceipt:
-        """Read what `export` wrote; memories that are already there are merged."""
-        return AddReceipt(tuple(map(Added.of, transfer.read(self._engine, origin))))
+    def import_(self, origin: str | Path | IO[str]) -> ImportReceipt:
+        """Read what `export` wrote, all or nothing; memories that are already there are merged.
+
+        Vectors are taken as they are when this memory's embedder made them; otherwise they are
+        set aside, and the memories embedded anew.
+        """
+        return transfer.read(self._engine, origin)
 
     def close(self) -> None:
         """Release the file. The memory cannot be used afterwards."""

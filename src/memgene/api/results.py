@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Generic, Protocol, TypeVar, overload
 
+from memgene.bank.portable import Imported
 from memgene.bank.protocol import BankStats, UnitReceipt
 from memgene.bank.unit import MemoryUnit
 from memgene.core import Hit, Why
@@ -75,6 +76,28 @@ class AddReceipt(Results[Added]):
     def ids(self) -> tuple[str, ...]:
         """Ids of what is now stored (refused statements have none)."""
         return tuple(r.id for r in self.results if r.event != "refused")
+
+
+@dataclass(frozen=True)
+class ImportReceipt(AddReceipt):
+    """What became of every memory of an export, in its order.
+
+    `set_aside` vectors were made by another embedder, `made_by`; those memories were embedded
+    anew.
+    """
+
+    set_aside: int = 0
+    made_by: str | None = None
+
+    @classmethod
+    def of(cls, found: Imported) -> ImportReceipt:
+        """The public side of a bank's import."""
+        made_by = found.made_by.name if found.made_by else None
+        return cls(tuple(map(Added.of, found.receipts)), found.set_aside, made_by)
+
+    def model_dump(self) -> dict[str, Any]:
+        """`{"results": […], "set_aside": …, "made_by": …}`."""
+        return {**super().model_dump(), "set_aside": self.set_aside, "made_by": self.made_by}
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,9 @@ Line 1 is the header `{"memgene_bank": 1, "embedder": …}`. Then one object per
 key that says what it is: `unit` (fields that differ from their default; its vector as base64 of
 little-endian float32), `relation`, `value`, and on request `history`, which tells readers what
 happened and is passed over by an import (the importing bank writes its own).
+
+The format of `Memory.export` and `import_`. Vectors of another embedder than the importing
+memory's are set aside, and their units embedded anew.
 """
 
 from __future__ import annotations
@@ -11,7 +14,7 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, asdict, dataclass, fields
 from datetime import datetime
 from itertools import groupby, islice
@@ -44,14 +47,21 @@ _SCOPE = ("user_id", "agent_id", "run_id")
 _FIELDS = {f.name: f for f in fields(MemoryUnit) if f.name not in ("scope", "seq")}
 _NONE_ALLOWED = frozenset(name for name, f in _FIELDS.items() if f.default is None)
 
+Write = Callable[[Sequence[MemoryUnit]], list[UnitReceipt]]
+
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """What an import did: a receipt per unit line, relations and values written."""
+    """What an import did: a receipt per unit line, relations and values written.
+
+    `set_aside` counts vectors of the export that were not taken; `made_by` is who made them.
+    """
 
     receipts: tuple[UnitReceipt, ...]
     relations: int
     values: int
+    set_aside: int = 0
+    made_by: EmbedderInfo | None = None
 
 
 def export_jsonl(
@@ -77,27 +87,46 @@ def export_jsonl(
     return len(ids)
 
 
-def import_jsonl(bank: Bank, stream: Iterable[str]) -> Imported:
+def import_jsonl(
+    bank: Bank,
+    stream: Iterable[str],
+    *,
+    embedder: EmbedderInfo | None = None,
+    write: Write | None = None,
+) -> Imported:
     """Store what an export holds, in one transaction.
 
     Units merge with exact duplicates as `Bank.add` says; relations and values follow them, and
-    those of refused units are left out. Raises DataError naming the line that cannot be read,
-    EmbedderMismatchError if the bank has another embedder's vectors; then nothing is stored.
+    those of refused units are left out.
+
+    Args:
+        embedder: whose vectors are taken; those of any other are set aside. None: the export's.
+        write: stores the units that bring no vector to take; by default without one.
+
+    Raises:
+        DataError: names the line that cannot be read; nothing is stored then.
+        EmbedderMismatchError: the vectors to take are not of the bank's embedder; likewise.
     """
     lines = _objects(stream)
     _, header = next(lines, (1, {}))
     info = _embedder(header)
-    receipts: list[UnitReceipt] = []
-    here: dict[str, UnitReceipt] = {}
-    counts = {"relation": 0, "value": 0}
+    into = _Import(bank, info, embedder is None or embedder == info, write or bank.add)
     with bank.atomic():
         for kind, run in groupby(lines, key=_kind):
             while batch := list(islice(run, _BATCH)):
                 if kind == "unit":
-                    receipts += _add(bank, batch, info, here)
-                elif kind != "history":
-                    counts[kind] += _hang(bank, kind, batch, here)
-    return Imported(tuple(receipts), counts["relation"], counts["value"])
+                    into.add(batch)
+                elif kind == "relation":
+                    into.relate(batch)
+                elif kind == "value":
+                    into.value(batch)
+    return Imported(
+        tuple(into.receipts),
+        into.relations,
+        into.values,
+        into.set_aside,
+        info if into.set_aside else None,
+    )
 
 
 # -- writing
@@ -154,7 +183,7 @@ _Line = tuple[int, dict[str, Any]]
 
 
 def _objects(stream: Iterable[str]) -> Iterator[_Line]:
-    for number, line in enumerate(stream, 1):
+    for number, line in enumerate(_lines(stream), 1):
         if not line.strip():
             continue
         try:
@@ -164,6 +193,16 @@ def _objects(stream: Iterable[str]) -> Iterator[_Line]:
         if not isinstance(row, dict):
             raise DataError(f"line {number} of the import is not a JSON object")
         yield number, row
+
+
+def _lines(stream: Iterable[str]) -> Iterator[str]:
+    read = 0
+    try:
+        for line in stream:
+            yield line
+            read += 1
+    except UnicodeDecodeError as error:
+        raise DataError(f"the import is not UTF-8 text after line {read}: {error}") from error
 
 
 def _embedder(header: dict[str, Any]) -> EmbedderInfo | None:
@@ -197,20 +236,43 @@ def _kind(line: _Line) -> str:
     return kind
 
 
-def _add(
-    bank: Bank, batch: list[_Line], info: EmbedderInfo | None, here: dict[str, UnitReceipt]
-) -> list[UnitReceipt]:
-    receipts: list[UnitReceipt] = []
-    parsed = [_parsed_unit(number, row["unit"], info) for number, row in batch]
-    for embedded, run in groupby(parsed, key=lambda pair: pair[1] is not None):
-        pairs = list(run)
-        if embedded and info:
-            bank.set_embedder(info)
-        matrix = np.stack([v for _, v in pairs if v is not None]) if embedded else None
-        receipts += bank.add([unit for unit, _ in pairs], matrix)
-    for (unit, _), receipt in zip(parsed, receipts, strict=True):
-        here[unit.id or receipt.id] = receipt
-    return receipts
+class _Import:
+    """One import under way: `here` has the fate of every unit read so far, by its id there."""
+
+    def __init__(self, bank: Bank, info: EmbedderInfo | None, takes: bool, write: Write) -> None:
+        self._bank = bank
+        self._info = info
+        self._takes = takes
+        self._write = write
+        self._here: dict[str, UnitReceipt] = {}
+        self.receipts: list[UnitReceipt] = []
+        self.relations = self.values = self.set_aside = 0
+
+    def add(self, batch: list[_Line]) -> None:
+        parsed = [_parsed_unit(number, row["unit"], self._info) for number, row in batch]
+        for embedded, run in groupby(parsed, key=lambda pair: pair[1] is not None):
+            units, vectors = zip(*run, strict=True)
+            if embedded and self._takes and self._info:
+                self._bank.set_embedder(self._info)
+                receipts = self._bank.add(units, np.stack(vectors))
+            else:
+                receipts = self._write(units)
+                self.set_aside += len(units) if embedded else 0
+            self.receipts += receipts
+            for unit, receipt in zip(units, receipts, strict=True):
+                self._here[unit.id or receipt.id] = receipt
+
+    def relate(self, batch: list[_Line]) -> None:
+        """Relations under the ids their units have in this bank."""
+        edges = [_relation(number, row["relation"], self._here) for number, row in batch]
+        self.relations += self._bank.relate([edge for edge in edges if edge])
+
+    def value(self, batch: list[_Line]) -> None:
+        """Values under the ids their units have in this bank."""
+        found = [_value(number, row["value"], self._here) for number, row in batch]
+        values = [value for value in found if value]
+        self._bank.set_values(values)
+        self.values += len(values)
 
 
 def _parsed_unit(
@@ -233,7 +295,10 @@ def _vector(value: Any, info: EmbedderInfo | None) -> Vectors:
     blob = base64.b64decode(_text(value), validate=True)
     if info is None or len(blob) != 4 * info.dimension:
         raise ValueError("its vector has not the size of the embedder in line 1")
-    return np.frombuffer(blob, "<f4")
+    vector = np.frombuffer(blob, "<f4")
+    if not np.isfinite(vector).all():
+        raise ValueError("its vector holds NaN or infinity")
+    return vector
 
 
 def _field(name: str, value: Any) -> Any:
@@ -246,17 +311,6 @@ def _field(name: str, value: Any) -> Any:
         return read(value)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name}: {error}") from error
-
-
-def _hang(bank: Bank, kind: str, batch: list[_Line], here: dict[str, UnitReceipt]) -> int:
-    """Relations and values under the ids their units have in this bank."""
-    if kind == "relation":
-        edges = [_relation(number, row[kind], here) for number, row in batch]
-        return bank.relate([edge for edge in edges if edge])
-    found = [_value(number, row[kind], here) for number, row in batch]
-    values = [value for value in found if value]
-    bank.set_values(values)
-    return len(values)
 
 
 def _relation(number: int, row: dict[str, Any], here: dict[str, UnitReceipt]) -> Relation | None:

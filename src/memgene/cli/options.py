@@ -47,6 +47,7 @@ Filters = Annotated[
 Metadata = Annotated[
     str | None, typer.Option("--metadata", metavar="JSON", help="Metadata as a JSON object.")
 ]
+Task = Annotated[str, typer.Argument(metavar="TASK", help="A benchmark's name, or a task folder.")]
 Data = Annotated[
     Path | None,
     typer.Option(

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from functools import cached_property
 
+from memgene.core.errors import InputError
 from memgene.embed.protocol import Embedder, Vectors
 from memgene.embed.row_cache import RowCache
 from memgene.embed.texts import checked
@@ -18,7 +20,9 @@ class CachedEmbedder:
 
     def __init__(self, inner: Embedder, max_items: int = 20_000) -> None:
         self._inner = inner
-        self._cache: RowCache[bytes] = RowCache(inner.dimension, max_items)
+        if max_items < 1:
+            raise InputError(f"max_items must be at least 1, not {max_items}")
+        self._max_items = max_items
 
     @property
     def name(self) -> str:
@@ -30,10 +34,10 @@ class CachedEmbedder:
         """The wrapped embedder's dimension."""
         return self._inner.dimension
 
-    @property
-    def inner(self) -> Embedder:
-        """The wrapped embedder, for those who need more than the protocol (word vectors)."""
-        return self._inner
+    @cached_property
+    def _cache(self) -> RowCache[bytes]:
+        """Made at first need, because a server has to be asked for the dimension."""
+        return RowCache(self.dimension, self._max_items)
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Vectors of the texts, shape (n, dimension); the caller may change them."""

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from memgene.core.errors import ConfigError
+from memgene.embed.cached import CachedEmbedder
 from memgene.embed.protocol import Embedder, WordVectors
 
 CHOICES = (
@@ -23,7 +24,8 @@ def load_embedder(name: str = "static", **options: Any) -> Embedder:
     """The embedder called `name`; `options` go to its constructor.
 
     Names: `static` (default), `hashing`, `minilm` (float32), `minilm-int8`,
-    `sentence-transformers/NAME` and `openai/NAME`, where NAME is the model's name there.
+    `sentence-transformers/NAME` and `openai/NAME`, where NAME is the model's name there. Models
+    remember the texts they have embedded; `static` and `hashing` are as fast as a look-up.
 
     Raises:
         ConfigError: the name is unknown or an option is not one of the embedder's.
@@ -34,7 +36,8 @@ def load_embedder(name: str = "static", **options: Any) -> Embedder:
         inspect.signature(factory).bind(*arguments, **options)
     except TypeError as error:
         raise ConfigError(f"embedder {name!r}: {error}") from error
-    return factory(*arguments, **options)
+    made = factory(*arguments, **options)
+    return made if name in ("static", "hashing") else CachedEmbedder(made)
 
 
 def word_vectors() -> WordVectors:

@@ -9,22 +9,20 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from memgene.core.errors import InputError
 from memgene.embed.protocol import Vectors
 
 K = TypeVar("K", bound=Hashable)
 
 
 class RowCache(Generic[K]):
-    """Least-recently-used cache of float32 rows in one matrix that grows up to `max_items` rows.
+    """Least-recently-used cache of float32 rows in one matrix that grows up to `max_items`
+    rows (≥ 1).
 
     Memory: 4 · dimension bytes a row plus the key. Two threads that miss the same key at once
     both compute it; the rows are equal, so either may be kept.
     """
 
     def __init__(self, dimension: int, max_items: int) -> None:
-        if max_items < 1:
-            raise InputError(f"max_items must be at least 1, not {max_items}")
         self._max_items = max_items
         self._slots: OrderedDict[K, int] = OrderedDict()
         self._rows: Vectors = np.zeros((min(256, max_items), dimension), dtype=np.float32)

@@ -62,7 +62,7 @@ class ScopedIndex:
             found = self._bank.search_text(words, self._scope, limit, where)
             return [(match.id, match.score) for match in found]
 
-        return Retriever(self.index, self.dense, self._soft, search_text)
+        return Retriever(self.index, self.dense, self._soft, search_text, self._kept)
 
     def mask(self, where: Filter) -> NDArray[np.bool_]:
         """Rows that pass a filter."""

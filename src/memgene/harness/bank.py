@@ -6,17 +6,17 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from memgene.bank import open_bank
-from memgene.core import Context, Episode, Filled, Schema, content_hash
+from memgene.core import Context, Episode, Filled, content_hash
 from memgene.embed.protocol import Embedder, WordVectors
 from memgene.engine import MemoryEngine, compose, units_from_episode
-from memgene.harness.protocol import NO_ITEM, QUERY_TEXT, Instructions
+from memgene.harness.plain import PlainHarness
 from memgene.retrieval.config import RetrievalConfig
 
 if TYPE_CHECKING:
     from memgene.engine.reading import Retrieval
 
 
-class BankHarness:
+class BankHarness(PlainHarness):
     """An engine over an in-memory bank. Not a place for users' memories: see `memgene.Memory`."""
 
     yields_hits = True
@@ -29,18 +29,6 @@ class BankHarness:
     @property
     def name(self) -> str:
         return self._name
-
-    @property
-    def instructions(self) -> Instructions:
-        return Instructions()
-
-    @property
-    def item_schema(self) -> Schema:
-        return NO_ITEM
-
-    @property
-    def query_schema(self) -> Schema:
-        return QUERY_TEXT
 
     def write(self, item: Filled, episode: Episode) -> None:
         """Store every message of the episode; `item` has no fields."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from memgene.evaluation.report import intervals
 from memgene.evaluation.statistics import spread
 from memgene.evolution.events import Event, TestMeasured, TestOpened
 from memgene.evolution.result import EVOLVED, START, best_static
+from memgene.evolution.rundir import row_subject
 from memgene.evolution.scoring import mean
 from memgene.reports.model import CategoryRow, Difference, Example, Score
 
@@ -29,7 +29,7 @@ def read_rows(folder: Path, events: Sequence[Event]) -> tuple[dict[str, list[Cas
     test, val = {}, {}
     for event in events:
         if isinstance(event, TestMeasured):
-            cases = read_cases(folder / "final" / _slug(event.row) / "cases.jsonl")
+            cases = read_cases(folder / row_subject(event.row) / "cases.jsonl")
             test[event.row] = [case for case in cases if case.group in tested]
             val[event.row] = [case for case in cases if case.group not in tested]
     return test, val
@@ -109,8 +109,3 @@ def examples(rows: Cases, metric: str) -> tuple[tuple[Example, ...], tuple[Examp
 
 def _has(cases: Sequence[Case], metric: str) -> bool:
     return any(metric in case.scores for case in cases)
-
-
-def _slug(name: str) -> str:
-    """A row's folder under final/."""
-    return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.") or "row"

@@ -69,7 +69,6 @@ class UnitIndex:
         self._labels: dict[str, list[int]] = {}
         self._members: dict[int, list[tuple[int, int, int]]] = {}
         self._living = 0
-        self._words = 0.0
 
     # -- columns
     def __len__(self) -> int:
@@ -132,11 +131,6 @@ class UnitIndex:
         found = [known[row] for row in rows.tolist()]
         return np.asarray(found, np.float32).reshape(len(found), len(TRAITS))
 
-    @property
-    def mean_length(self) -> float:
-        """Words in a living unit, on average (1 in an empty index)."""
-        return self._words / self._living if self._living else 1.0
-
     # -- changes
     def append(self, units: Sequence[MemoryUnit]) -> None:
         """Add rows."""
@@ -149,7 +143,6 @@ class UnitIndex:
         self.units.extend(units)
         lengths = [len(d) for d in documents]
         self._length.extend(lengths)
-        self._words += sum(lengths)
         self._alive.extend([True] * len(units))
         self._living += len(units)
         self._seq.extend([u.seq for u in units])
@@ -190,7 +183,6 @@ class UnitIndex:
         self._count_date(self.units[row], -1)
         self.alive[row] = False
         self._living -= 1
-        self._words -= float(self.length[row])
         self.postings.remove(row)
         self._forget_names(self.units[row])
         number = int(self.source[row])
@@ -316,10 +308,6 @@ class UnitIndex:
             mean = float(total[self.alive].mean()) if self.living else 1.0
             self._window_lengths[offsets] = (total, max(mean, 1.0))
         return self._window_lengths[offsets]
-
-    def source_rows(self, source: int) -> list[int]:
-        """Living rows of a source in the order of their turns."""
-        return [m[2] for m in self._members.get(source, [])]
 
 
 def _names(unit: MemoryUnit) -> tuple[str, ...]:

@@ -65,18 +65,19 @@ def _pieces(word: str) -> Iterable[str]:
     return pieces
 
 
-class _Stemmer(threading.local):
-    """PyStemmer objects are not thread-safe: one per thread."""
+class _Stemmers(threading.local):
+    """PyStemmer objects are not thread-safe: one of each per thread."""
 
     def __init__(self) -> None:
         import Stemmer
 
         self.porter: Any = Stemmer.Stemmer("porter", 0)
+        self.english: Any = Stemmer.Stemmer("english", 0)
 
 
 @lru_cache(maxsize=1)
-def _stemmers() -> _Stemmer:
-    return _Stemmer()
+def _stemmers() -> _Stemmers:
+    return _Stemmers()
 
 
 @lru_cache(maxsize=200_000)
@@ -86,6 +87,13 @@ def stem(word: str) -> str:
     if len(word) < 3:
         return word
     stemmed: str = _stemmers().porter.stemWord(word)
+    return stemmed
+
+
+@lru_cache(maxsize=1 << 16)
+def english_stem(word: str) -> str:
+    """Snowball English (Porter2) stem of one lower-case word, for reading rather than indexing."""
+    stemmed: str = _stemmers().english.stemWord(word)
     return stemmed
 
 

@@ -7,39 +7,23 @@ from collections.abc import Collection, Mapping, Sequence
 from memgene.bank.unit import MemoryUnit
 from memgene.core import Context, Episode, Filled, Schema
 from memgene.harness.baselines.turns import hit_of, turns_of
-from memgene.harness.protocol import NO_ITEM, QUERY_TEXT, Harness, Instructions
+from memgene.harness.plain import PlainHarness
+from memgene.harness.protocol import Harness, Instructions
 
 
-class ScriptedHarness:
+class ScriptedHarness(PlainHarness):
     """Ranks as the script says: for each query text, message ids from first to last.
 
     Ids that were never written are skipped; queries without a script find nothing. Every hit is
     shown; the candidate pool is everything that was written.
     """
 
+    name = "scripted"
+    yields_hits = True
+
     def __init__(self, rankings: Mapping[str, Sequence[str]] | None = None) -> None:
         self._rankings = dict(rankings or {})
         self._units: dict[str, MemoryUnit] = {}
-
-    @property
-    def name(self) -> str:
-        return "scripted"
-
-    @property
-    def instructions(self) -> Instructions:
-        return Instructions()
-
-    @property
-    def item_schema(self) -> Schema:
-        return NO_ITEM
-
-    @property
-    def query_schema(self) -> Schema:
-        return QUERY_TEXT
-
-    @property
-    def yields_hits(self) -> bool:
-        return True
 
     def write(self, item: Filled, episode: Episode) -> None:
         """Keep every turn under its message id."""

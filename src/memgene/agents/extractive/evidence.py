@@ -28,7 +28,8 @@ from memgene.agents.extractive.periods import Grain
 from memgene.agents.extractive.question import Asked, same_person
 from memgene.agents.extractive.sentences import Sentence
 from memgene.agents.extractive.weights import EVIDENCE
-from memgene.agents.extractive.words import WordClass, stem
+from memgene.agents.extractive.words import WordClass
+from memgene.retrieval.text import english_stem
 
 # Days a period lasts after its first, and how far outside it a line still counts as near.
 _LASTS = {Grain.DAY: 0, Grain.WEEKEND: 1, Grain.WEEK: 6, Grain.MONTH: 30, Grain.SEASON: 91}
@@ -80,7 +81,9 @@ def set_scene(asked: Asked, lines: Sequence[Line]) -> Scene:
     unique = math.log(1.0 + (total - 0.5) / 1.5) if total else 1.0
     by_count = [math.log(1.0 + (total - n + 0.5) / (n + 0.5)) / unique for n in range(total + 1)]
     rare = {s: by_count[n] for s, n in counts.items()}
-    persons = frozenset(stem(p.lower()) for x in lines if x.speaker for p in x.speaker.split())
+    persons = frozenset(
+        english_stem(p.lower()) for x in lines if x.speaker for p in x.speaker.split()
+    )
     about = {s: rare.get(s, by_count[0]) for s in asked.stems if s not in persons}
     return Scene(asked, lines, rare, persons, about, sum(about.values()) or 1.0)
 

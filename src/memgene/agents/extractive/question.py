@@ -10,7 +10,8 @@ from itertools import pairwise
 
 from memgene.agents.extractive.dates import Resolved, find_dates
 from memgene.agents.extractive.sentences import Sentence, analyse, split
-from memgene.agents.extractive.words import ENGLISH_SIGNS, STOP, WordClass, stem, word_set
+from memgene.agents.extractive.words import ENGLISH_SIGNS, STOP, WordClass, word_set
+from memgene.retrieval.text import english_stem
 
 
 class Kind(StrEnum):
@@ -69,7 +70,7 @@ _RULES: tuple[tuple[Kind, re.Pattern[str]], ...] = tuple(
 # Words that say what sort of answer is wanted, not what it is about.
 _ASKING_NOUNS = frozenset(
     map(
-        stem,
+        english_stem,
         word_set(
             "kind type sort thing way something name call called example mention describe accord "
             "say tell"
@@ -79,7 +80,7 @@ _ASKING_NOUNS = frozenset(
 # Works and names whose titles are written with capitals or in quotes.
 _TITLED = frozenset(
     map(
-        stem,
+        english_stem,
         word_set(
             "book novel movie film song album game show series title name called band magazine "
             "podcast play poem company brand"

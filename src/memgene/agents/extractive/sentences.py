@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
-from memgene.agents.extractive.words import STOP, WordClass, classify, stem
+from memgene.agents.extractive.words import STOP, WordClass, classify
+from memgene.retrieval.text import english_stem
 
 # A word may hold inner marks (don't, co-op, 6.9, 1,000, 5:30); scripts without spaces are cut
 # into single characters so that overlap still means something.
@@ -92,7 +93,7 @@ def analyse(text: str, aside: bool = False) -> Sentence:
         words.append(lower)
         starts.append(match.start())
         ends.append(match.end())
-        stems.append(stem(bare))
+        stems.append(english_stem(bare))
         mark = _mark(gap)
         classes.append(classify(word, lower, previous == 0 and mark != "quote"))
         breaks.append("edge" if previous == 0 and mark != "quote" else mark)

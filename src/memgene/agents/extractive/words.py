@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import threading
 from enum import StrEnum
-from functools import lru_cache
-
-import Stemmer
 
 
 class WordClass(StrEnum):
@@ -94,17 +90,6 @@ ENGLISH_SIGNS = word_set(
     "whom where when why how to for and i you"
 )
 """A question without any of these is taken to be in another language."""
-
-_local = threading.local()
-
-
-@lru_cache(maxsize=1 << 16)
-def stem(word: str) -> str:
-    """Snowball English stem of a lower-case word. Stemmer objects are kept one per thread."""
-    stemmer = getattr(_local, "stemmer", None)
-    if stemmer is None:
-        stemmer = _local.stemmer = Stemmer.Stemmer("english")
-    return str(stemmer.stemWord(word))
 
 
 def classify(word: str, lower: str, initial: bool) -> WordClass:

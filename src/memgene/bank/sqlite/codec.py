@@ -46,7 +46,6 @@ _TIME_PLACES = tuple(map(_FIELDS.index, _TIMES))
 
 _TYPES = {t.value: t for t in UnitType}
 _STATUSES = {s.value: s for s in UnitStatus}
-_ACTIVE = UnitStatus.ACTIVE
 _SEPARATOR, _AS_JSON = "\x1e", "\x1d"
 _read_json = json.JSONDecoder().raw_decode
 _write_json = json.JSONEncoder(

@@ -11,9 +11,7 @@ from memgene.cli import bars, inputs, options, output
 
 
 def evaluate(
-    task: Annotated[
-        str, typer.Argument(metavar="TASK", help="A benchmark's name, or a task folder.")
-    ],
+    task: options.Task,
     harness: Annotated[
         str,
         typer.Option(

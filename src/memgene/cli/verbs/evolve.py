@@ -9,64 +9,69 @@ import typer
 
 from memgene.cli import bars, inputs, options, output
 
+Run = Annotated[
+    Path, typer.Option("--run", metavar="DIR", help="Folder of the run: new, or to resume.")
+]
+Strategy = Annotated[
+    str,
+    typer.Option(
+        "--strategy", metavar="NAME", help="What evolves: config (the retrieval configuration)."
+    ),
+]
+Metric = Annotated[
+    str | None,
+    typer.Option("--metric", metavar="NAME", help="What to maximise. Default: the task's metric."),
+]
+Resume = Annotated[
+    bool, typer.Option("--resume", help="Continue the run in --run to the same result.")
+]
+Folds = Annotated[
+    int | None,
+    typer.Option("--folds", metavar="K", min=2, help="So many evolutions, results pooled."),
+]
+Harness = Annotated[
+    str | None,
+    typer.Option(
+        "--harness", metavar="NAMES", help="Static memories to compare with, comma-separated."
+    ),
+]
+Proposer = Annotated[
+    str, typer.Option("--proposer", metavar="NAME", help="rule, or random (the ablation).")
+]
+Guard = Annotated[
+    str,
+    typer.Option(
+        "--guard", metavar="NAME", help="normal, or strict (error divided by the round limit)."
+    ),
+]
+Limits = Annotated[
+    str | None,
+    typer.Option(
+        "--budget",
+        metavar="LIMITS",
+        help="questions=N,iterations=N,calls=N,tokens=N,money=X,seconds=N; the first ends it.",
+    ),
+]
+Preset = Annotated[
+    str,
+    typer.Option("--preset", metavar="NAME", help="default, or paper (the published protocol)."),
+]
+
 
 def evolve(
-    task: Annotated[
-        str, typer.Argument(metavar="TASK", help="A benchmark's name, or a task folder.")
-    ],
-    run: Annotated[
-        Path, typer.Option("--run", metavar="DIR", help="Folder of the run: new, or to resume.")
-    ],
-    strategy: Annotated[
-        str,
-        typer.Option(
-            "--strategy", metavar="NAME", help="What evolves: config (the retrieval configuration)."
-        ),
-    ] = "config",
-    metric: Annotated[
-        str | None,
-        typer.Option(
-            "--metric", metavar="NAME", help="What to maximise. Default: the task's metric."
-        ),
-    ] = None,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Continue the run in --run to the same result.")
-    ] = False,
-    folds: Annotated[
-        int | None,
-        typer.Option("--folds", metavar="K", min=2, help="So many evolutions, results pooled."),
-    ] = None,
+    task: options.Task,
+    run: Run,
+    strategy: Strategy = "config",
+    metric: Metric = None,
+    resume: Resume = False,
+    folds: Folds = None,
     agent: options.Agent = None,
-    harness: Annotated[
-        str | None,
-        typer.Option(
-            "--harness", metavar="NAMES", help="Static memories to compare with, comma-separated."
-        ),
-    ] = None,
-    proposer: Annotated[
-        str, typer.Option("--proposer", metavar="NAME", help="rule, or random (the ablation).")
-    ] = "rule",
-    guard: Annotated[
-        str,
-        typer.Option(
-            "--guard", metavar="NAME", help="normal, or strict (error divided by the round limit)."
-        ),
-    ] = "normal",
-    budget: Annotated[
-        str | None,
-        typer.Option(
-            "--budget",
-            metavar="LIMITS",
-            help="questions=N,iterations=N,calls=N,tokens=N,money=X,seconds=N; the first ends it.",
-        ),
-    ] = None,
+    harness: Harness = None,
+    proposer: Proposer = "rule",
+    guard: Guard = "normal",
+    budget: Limits = None,
     seed: options.Seed = 0,
-    preset: Annotated[
-        str,
-        typer.Option(
-            "--preset", metavar="NAME", help="default, or paper (the published protocol)."
-        ),
-    ] = "default",
+    preset: Preset = "default",
     embedder: options.Embedder = None,
     data: options.Data = None,
     option: options.TaskOptions = None,

@@ -17,7 +17,7 @@ def export(
     db: options.Db = None,
     json: options.Json = False,
 ) -> None:
-    """Write a memory as JSON lines, with relations and values."""
+    """Write a memory as JSON lines, with vectors, relations and values."""
     with inputs.open_memory(db) as memory:
         written = memory.export(sys.stdout if target == inputs.STDIN else target)
     if json:

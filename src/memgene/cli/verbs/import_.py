@@ -24,6 +24,18 @@ def import_(
         receipt = memory.import_(sys.stdin if origin == inputs.STDIN else origin)
     counts = Counter(one.event for one in receipt)
     if json:
-        output.json_line({"count": len(receipt), "events": dict(counts)})
-    else:
-        output.say(", ".join(f"{n} {event}" for event, n in counts.items()) or "nothing to read")
+        output.json_line(
+            {
+                "count": len(receipt),
+                "events": dict(counts),
+                "set_aside": receipt.set_aside,
+                "made_by": receipt.made_by,
+            }
+        )
+        return
+    output.say(", ".join(f"{n} {event}" for event, n in counts.items()) or "nothing to read")
+    if receipt.set_aside:
+        output.say(
+            f"{receipt.set_aside} vectors by {receipt.made_by} were set aside, "
+            "their memories embedded anew"
+        )

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from memgene.core import Context, Episode, Filled, InputError, Schema
+from memgene.core import Context, Episode, Filled, InputError
 from memgene.harness.baselines.turns import turns_of
-from memgene.harness.protocol import NO_ITEM, QUERY_TEXT, Instructions
+from memgene.harness.plain import PlainHarness
 
 LIMIT = 400_000
 
 
-class FullContext:
+class FullContext(PlainHarness):
     """Every turn as `[date] speaker: text (caption)`, one per line, in the order written.
 
     `limit` is the longest context in characters (about four make a token). Where there is more,
@@ -18,32 +18,15 @@ class FullContext:
     many characters that cost (`cut_lines`, `cut_characters`).
     """
 
+    name = "full-context"
+    yields_hits = False
+
     def __init__(self, limit: int = LIMIT) -> None:
         if limit < 1:
             raise InputError(f"full-context limit must be at least 1 character, got {limit}")
         self._limit = limit
         self._lines: list[str] = []
         self._context: Context | None = None
-
-    @property
-    def name(self) -> str:
-        return "full-context"
-
-    @property
-    def instructions(self) -> Instructions:
-        return Instructions()
-
-    @property
-    def item_schema(self) -> Schema:
-        return NO_ITEM
-
-    @property
-    def query_schema(self) -> Schema:
-        return QUERY_TEXT
-
-    @property
-    def yields_hits(self) -> bool:
-        return False
 
     def write(self, item: Filled, episode: Episode) -> None:
         """Append the episode's turns."""

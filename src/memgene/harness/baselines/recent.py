@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from memgene.bank.unit import MemoryUnit
-from memgene.core import Context, Episode, Filled, InputError, Schema
+from memgene.core import Context, Episode, Filled, InputError
 from memgene.harness.baselines.turns import hit_of, turns_of
-from memgene.harness.protocol import NO_ITEM, QUERY_TEXT, Instructions
+from memgene.harness.plain import PlainHarness
 
 LAST = 20
 
 
-class Recent:
+class Recent(PlainHarness):
     """The last `last` turns by event time; by order of writing where any turn has no time.
 
     The ranking has the newest first (so recall@k asks whether the k newest hold the evidence);
     the context has the same turns in time order, as they would be read.
     """
+
+    name = "recent"
+    yields_hits = True
 
     def __init__(self, last: int = LAST) -> None:
         if last < 1:
@@ -23,26 +26,6 @@ class Recent:
         self._last = last
         self._units: list[MemoryUnit] = []
         self._context: Context | None = None
-
-    @property
-    def name(self) -> str:
-        return "recent"
-
-    @property
-    def instructions(self) -> Instructions:
-        return Instructions()
-
-    @property
-    def item_schema(self) -> Schema:
-        return NO_ITEM
-
-    @property
-    def query_schema(self) -> Schema:
-        return QUERY_TEXT
-
-    @property
-    def yields_hits(self) -> bool:
-        return True
 
     def write(self, item: Filled, episode: Episode) -> None:
         """Append the episode's turns."""

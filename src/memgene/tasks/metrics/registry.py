@@ -31,13 +31,12 @@ class Needs(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """A named score in [0, 1]. Calling it gives None where it does not apply to a question."""
+    """A named score in [0, 1], 1 the best. None where it does not apply to a question."""
 
     name: str
     needs: Needs
     description: str
     compute: Callable[[Scored], float | None]
-    higher_is_better: bool = True
 
     def __call__(self, scored: Scored) -> float | None:
         return self.compute(scored)

@@ -1,0 +1,13 @@
+"""What memories have in common that take episodes as they are."""
+
+from __future__ import annotations
+
+from memgene.harness.protocol import NO_ITEM, QUERY_TEXT, Instructions
+
+
+class PlainHarness:
+    """No extraction, one text as query, no words for the agent's prompts."""
+
+    instructions = Instructions()
+    item_schema = NO_ITEM
+    query_schema = QUERY_TEXT
