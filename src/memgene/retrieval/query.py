@@ -10,6 +10,7 @@ from memgene.bank.unit import MONTHS
 from memgene.retrieval.index import UnitIndex
 from memgene.retrieval.question_type import predict_type
 from memgene.retrieval.text import STOP_WORDS, fold, stem, words
+from memgene.retrieval.time_range import TimeRange, find_range
 
 _QUOTED = re.compile(r"[\"“”«»]([^\"“”«»]{2,}?)[\"“”«»]|(?<!\w)['‘]([^'’]{2,}?)['’](?!\w)")
 _YEAR = re.compile(r"\b(?:1[89]|20)\d\d\b")
@@ -59,6 +60,7 @@ class Query:
     proper: frozenset[int]
     numbers: frozenset[int]
     date: DateMention | None
+    span: TimeRange | None = None
 
     def content(self, *, names: bool) -> tuple[QueryTerm, ...]:
         """Content terms, with or without person names (all, when nothing else would be left)."""
@@ -112,6 +114,7 @@ def analyse(text: str, index: UnitIndex) -> Query:
             t for w, t in zip(tokens, ids, strict=True) if t is not None and w.isdigit()
         ),
         date=_date(text),
+        span=find_range(text),
     )
 
 
