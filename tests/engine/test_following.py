@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from memgene.bank import Bank, Filter, MemoryUnit, SqliteBank, UnitStatus, Value
@@ -61,6 +61,8 @@ CONFIGS = {
     "rrf": ALL_VIEWS.changed(fusion="rrf"),
     "learned": LEARNED,
 }
+AS_FOUND = (Phase.explicit, Phase.reuse, Phase.generate)
+"""A failure is shown as it was found: to shrink it takes minutes."""
 IN_PLACE = ("rewrite", "restore")
 """Changes to an old unit give it a new row; places that are shared out by row may then differ."""
 
@@ -146,7 +148,9 @@ def carry_out(engine: MemoryEngine, change: tuple[Any, ...], turn: int) -> None:
 
 
 @pytest.mark.parametrize("embedder", ["hashing", "static"])
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(
+    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow], phases=AS_FOUND
+)
 @given(
     start=st.lists(lines, min_size=6, max_size=14),
     steps=st.lists(st.tuples(changes, st.booleans()), min_size=1, max_size=6),
