@@ -43,7 +43,7 @@ def test_an_unknown_id_changes_nothing(memory: Memory) -> None:
     with pytest.raises(NotFoundError, match="unknown"):
         memory.feedback([added.id, "unknown"], 1.0)
     assert memory.get(added.id).utility == 0.5
-    with pytest.raises(InputError, match="no memory"):
+    with pytest.raises(InputError, match="hits_or_ids holds no id"):
         memory.feedback([], 1.0)
 
 

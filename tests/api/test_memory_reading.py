@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from memgene import Memory, Scope
+from memgene import Memory, RetrievalConfig, Scope
 from memgene.core import InputError, NotFoundError
+from memgene.embed import Embedder
 
 
 @pytest.fixture
@@ -117,6 +118,43 @@ def test_get_by_id_respects_a_scope_that_is_given(shared: Memory) -> None:
             call(hit.id, user_id="ann")
     with pytest.raises(NotFoundError):
         shared.update(hit.id, text="mine now", user_id="ann")
+    with pytest.raises(NotFoundError):
+        shared.feedback(hit, 1.0, user_id="ann")
+    with pytest.raises(NotFoundError):
+        shared.history(hit.id, user_id="ann")
+    assert shared.get(hit.id).utility == 0.5
+    assert len(shared.feedback(hit, 1.0, user_id="bob")) == 1
+    assert shared.history(hit.id, user_id="bob")[0].event == "add"
+
+
+def test_after_deletion_nobody_is_told_a_history_as_its_owner(shared: Memory) -> None:
+    (hit,) = shared.search("tea", user_id="bob")
+    shared.delete(hit.id)
+    with pytest.raises(NotFoundError):
+        shared.history(hit.id, user_id="bob")
+    assert shared.history(hit.id)[-1].event == "delete"
+
+
+def test_a_bound_without_a_zone_is_taken_for_utc(memory: Memory) -> None:
+    for time in ("2024-05-08T10:00", "2024-05-08T10:00+02:00", "2024-05-08T10:00+00:00"):
+        memory.add("tea", event_time=time)
+    assert len(memory.get_all()) == 3  # three memories: their times are not the same
+    at_ten = memory.get_all(filters={"since": "2024-05-08T10:00"})
+    zoned = memory.get_all(filters={"since": "2024-05-08T12:00+02:00"})
+    assert [str(r.event_time) for r in at_ten] == [str(r.event_time) for r in zoned]
+    assert [str(r.event_time) for r in at_ten] == [
+        "2024-05-08 10:00:00",
+        "2024-05-08 10:00:00+00:00",
+    ]
+
+
+def test_a_context_is_not_empty_because_its_best_memory_is_long(static: Embedder) -> None:
+    with Memory(embedder=static, config=RetrievalConfig(context_chars=200)) as memory:
+        memory.add("The harbour " + "is very wide and " * 40)
+        context = memory.search("harbour").context
+    assert context.startswith("The harbour is very wide")
+    assert context.endswith("…")
+    assert len(context) <= 200
 
 
 def test_history_tells_every_change_in_order(memory: Memory) -> None:

@@ -88,6 +88,28 @@ def test_an_episode_keeps_its_own_name_and_time(memory: Memory) -> None:
         memory.add(session, source="s2")
 
 
+def test_an_episode_takes_the_time_and_metadata_it_has_not(memory: Memory) -> None:
+    timed = Message("At ten.", time=datetime(2024, 1, 2, 10))
+    session = Episode("s1", (Message("Hello."), timed), "g", metadata={"topic": "travel"})
+    memory.add(session, user_id="ann", event_time="2024-01-03", metadata={"by": "phone"})
+    found = memory.get_all(user_id="ann").results
+    assert [r.event_time for r in found] == [datetime(2024, 1, 3), datetime(2024, 1, 2, 10)]
+    assert [r.metadata for r in found] == [{"topic": "travel", "by": "phone"}] * 2
+
+
+def test_an_episode_is_not_contradicted(memory: Memory) -> None:
+    when = datetime(2024, 1, 2)
+    session = Episode("s1", (Message("Hello."),), "g", time=when, metadata={"topic": "travel"})
+    with pytest.raises(InputError, match=r"event_time 2024-01-03.*2024-01-02"):
+        memory.add(session, event_time="2024-01-03")
+    with pytest.raises(InputError, match=r"metadata\['topic'\] 'food'.*'travel'"):
+        memory.add(session, metadata={"topic": "food"})
+    assert len(memory.get_all(all=True)) == 0
+    memory.add(session, event_time=when, metadata={"topic": "travel"})
+    (record,) = memory.get_all()
+    assert (record.event_time, record.metadata) == (when, {"topic": "travel"})
+
+
 def test_import_time_is_never_event_time(memory: Memory) -> None:
     memory.add("Undated.", user_id="ann")
     (record,) = memory.get_all(user_id="ann")
@@ -102,6 +124,61 @@ def test_a_conversation_may_arrive_in_pieces(memory: Memory) -> None:
     grown = memory.add(chat, run_id="s")
     assert [one.event for one in grown] == ["merged", "merged", "merged", "added"]
     assert [r.text for r in memory.get_all(run_id="s")] == ["one", "two", "three", "two"]
+
+
+def test_turns_that_repeat_are_kept_when_a_chat_arrives_turn_by_turn(memory: Memory) -> None:
+    said = ("yes", "no", "yes", "why?", "no")
+    for text in said:
+        receipt = memory.add([{"role": "user", "content": text}], run_id="s")
+        assert receipt[0].event == "added"
+    assert [r.text for r in memory.get_all(run_id="s")] == list(said)
+    whole = memory.add([{"role": "user", "content": text} for text in said], run_id="s")
+    assert {one.event for one in whole} == {"merged"}
+
+
+def test_the_last_turn_handed_in_again_is_merged_unless_its_time_is_another(
+    memory: Memory,
+) -> None:
+    first = {"role": "user", "content": "yes", "time": "2024-05-08T10:00"}
+    later = {**first, "time": "2024-05-08T10:05"}
+    events = [memory.add([turn], run_id="s")[0].event for turn in (first, first, later, later)]
+    assert events == ["added", "merged", "added", "merged"]
+
+
+TOOL_CALL = {"id": "call_1", "type": "function", "function": {"name": "weather", "arguments": "{}"}}
+
+
+def test_a_chat_with_tool_calls_is_stored_but_for_what_has_no_words(memory: Memory) -> None:
+    chat = [
+        {"role": "user", "content": "Will it rain?"},
+        {"role": "assistant", "content": None, "tool_calls": [TOOL_CALL], "refusal": None},
+        {"role": "tool", "tool_call_id": "call_1", "content": "rain at noon"},
+        {"role": "assistant", "content": None},
+        {"role": "assistant", "tool_calls": [TOOL_CALL]},
+        {"role": "assistant", "content": "At noon.", "annotations": []},
+    ]
+    receipt = memory.add(chat, run_id="s")
+    assert [one.event for one in receipt] == [
+        *("added", "refused", "added", "refused", "refused", "added")
+    ]
+    assert "content is null" in receipt[1].reason
+    assert "tool_calls" in receipt[1].reason
+    assert "tool_call_id" in receipt[2].reason
+    assert receipt[3].reason == "it has no words: its content is null"
+    assert receipt[5].reason == ""
+    assert texts(memory, run_id="s") == ["Will it rain?", "rain at noon", "At noon."]
+    again = memory.add(chat, run_id="s")
+    assert again.ids == receipt.ids
+    assert len(memory.get_all(run_id="s")) == 3
+
+
+def test_refused_messages_leave_no_gap_that_a_later_turn_could_fall_into(memory: Memory) -> None:
+    chat = [{"content": "one"}, {"content": None}, {"content": "two"}]
+    memory.add(chat, run_id="s")
+    memory.add([{"content": "three"}], run_id="s")
+    again = memory.add([*chat, {"content": "three"}], run_id="s")
+    assert [one.event for one in again] == ["merged", "refused", "merged", "merged"]
+    assert texts(memory, run_id="s") == ["one", "two", "three"]
 
 
 def test_metadata_goes_to_every_message_and_comes_back(memory: Memory) -> None:
@@ -119,7 +196,14 @@ def test_metadata_goes_to_every_message_and_comes_back(memory: Memory) -> None:
         ([], "no message"),
         (7, "int"),
         ([{"role": "user"}], "message 0"),
-        ([{"role": "user", "content": "x", "tool_calls": [1]}], "tool_calls"),
+        ([{"role": "user", "content": "x", "mood": "glad"}], "mood"),
+        ([{"role": 5, "content": "x"}], "message 0: role"),
+        ([{"content": "x"}, {"id": 5, "content": "x"}], "message 1: id"),
+        ([{"caption": 5, "content": "x"}], "message 0: caption"),
+        (Message(None), "message 0: text"),  # type: ignore[arg-type]
+        ([Message("x", time="soon")], "message 0: time"),  # type: ignore[arg-type]
+        (Episode("e", ("x",), "g"), "message 0"),  # type: ignore[arg-type]
+        (Episode("e", (), "g"), "without a message"),
         ([{"role": "user", "content": "x", "text": "y"}], "both"),
         ([{"content": "x", "time": "yesterday"}], "ISO 8601"),
         ([{"content": [{"type": "image"}]}], "text parts"),
@@ -173,6 +257,18 @@ def test_delete_reaches_everything(memory: Memory) -> None:
     with pytest.raises(NotFoundError):
         memory.delete(added.id)
     assert memory.verify().ok
+
+
+def test_several_are_erased_together_or_not_at_all(memory: Memory) -> None:
+    ann = [memory.add(text, user_id="ann")[0].id for text in ("one", "two", "three")]
+    (bob,) = memory.add("four", user_id="bob").ids
+    with pytest.raises(NotFoundError, match="unknown"):
+        memory.delete([ann[0], "unknown", ann[1]])
+    with pytest.raises(NotFoundError, match=bob):
+        memory.delete([ann[0], bob], user_id="ann")
+    assert memory.stats().units == 4
+    assert memory.delete([ann[0], ann[1], ann[0]], user_id="ann").count == 2
+    assert texts(memory, user_id="ann") == ["three"]
 
 
 def test_delete_all_needs_an_owner_or_the_word_all(memory: Memory) -> None:

@@ -13,10 +13,19 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import memgene
-from memgene.cli.app import make_app
+from memgene.cli.app import make_app, program
 from memgene.cli.docs import cli_page, verbs
 from memgene.cli.main import build
-from memgene.core import DataError
+from memgene.core import (
+    BankError,
+    ConfigError,
+    DataError,
+    InputError,
+    MemgeneError,
+    NotFoundError,
+    RunError,
+    StoredConfigError,
+)
 
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(memgene.__file__).parents[1])}
 PAGE = Path(__file__).parents[2] / "docs" / "cli.md"
@@ -40,6 +49,49 @@ def test_an_error_of_ours_is_one_line_and_code_1() -> None:
         "memgene: the file is absent\n",
         "",
     )
+
+
+@pytest.mark.parametrize(
+    ("problem", "code"),
+    [
+        (InputError("no such split"), 2),
+        (ConfigError("no such harness"), 2),
+        (StoredConfigError("memgene.toml is wrong"), 1),
+        (NotFoundError("no such memory"), 1),
+        (BankError("locked"), 1),
+        (RunError("no run to resume"), 1),
+    ],
+)
+def test_code_2_says_that_the_command_line_is_to_blame(problem: MemgeneError, code: int) -> None:
+    result = failing(problem)
+    assert (result.exit_code, result.stderr) == (code, f"memgene: {problem}\n")
+
+
+def test_a_file_that_the_system_refuses_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(IsADirectoryError) as caught:
+        tmp_path.read_text()
+    result = failing(caught.value)
+    assert (result.exit_code, result.stderr) == (1, f"memgene: {tmp_path}: Is a directory\n")
+
+
+def test_a_program_is_named_as_this_installation_can_run_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = tmp_path / "bin" / "memgene"
+    script.parent.mkdir()
+    script.write_text("#!/bin/sh\n", encoding="utf-8")
+    script.chmod(0o755)
+    monkeypatch.setattr(sys, "argv", [str(script), "demo"])
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert program() == [str(script)]
+    monkeypatch.setenv("PATH", str(script.parent))
+    assert program() == ["memgene"]
+    other = tmp_path / "memgene"
+    other.write_text("#!/bin/sh\n", encoding="utf-8")
+    monkeypatch.setattr(sys, "argv", [str(other), "demo"])
+    assert program() == [str(other)]
+    monkeypatch.setattr(sys, "argv", ["/somewhere/memgene/cli/__main__.py"])
+    assert program() == [sys.executable, "-m", "memgene.cli"]
 
 
 def test_control_c_is_code_130() -> None:

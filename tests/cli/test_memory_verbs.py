@@ -102,7 +102,65 @@ def test_delete_needs_ids_or_all(ask: Ask, run: Run, db: str) -> None:
     assert run("delete", "--db", db).exit_code == 2
     assert run("delete", "some", "--all", "--db", db).exit_code == 2
     assert ask("delete", "--all", "--user-id", "ann", "--db", db) == {"count": 2}
-    assert ask("delete", "--all", "--db", db) == {"count": 1}
+    for more in ([], ["--json"]):
+        refused = run("delete", "--all", "--db", db, *more)
+        assert (refused.exit_code, refused.stdout) == (2, "")
+        assert "--yes" in refused.stderr
+    assert ask("stats", "--db", db)["units"] == 1
+    assert ask("delete", "--all", "--yes", "--db", db) == {"count": 1}
+
+
+def test_delete_erases_all_ids_or_none(ask: Ask, run: Run, db: str) -> None:
+    ids = [r["id"] for r in ask("list", "--db", db, "--all")["results"]]
+    refused = run("delete", ids[0], "unknown", ids[1], "--db", db)
+    assert refused.exit_code == 1
+    assert "'unknown'" in refused.stderr
+    assert ask("stats", "--db", db)["units"] == 3
+    assert ask("delete", *ids[:2], "--db", db) == {"count": 2}
+
+
+def test_history_and_feedback_take_an_owner(ask: Ask, run: Run, db: str) -> None:
+    (one,) = ask("list", "--db", db, "--user-id", "bob")["results"]
+    for verb, *more in (["history"], ["feedback", "--reward", "1"]):
+        foreign = run(verb, one["id"], *more, "--db", db, "--user-id", "ann")
+        assert foreign.exit_code == 1
+        assert ask(verb, one["id"], *more, "--db", db, "--user-id", "bob")["results"]
+    assert ask("get", one["id"], "--db", db)["utility"] == 0.65
+
+
+def test_adding_nothing_is_a_failure_that_shows_why(ask: Ask, run: Run) -> None:
+    refused = run("add", "", "--db", "m.db")
+    assert refused.exit_code == 1
+    assert "it has no words" in refused.stdout
+    chat = [{"role": "assistant", "content": None, "tool_calls": [{"id": "c"}]}]
+    told = ask("add", "-", "--messages", "--db", "m.db", stdin=json.dumps(chat), code=1)
+    assert [r["event"] for r in told["results"]] == ["refused"]
+    chat.append({"role": "assistant", "content": "It rains."})
+    kept = ask("add", "-", "--messages", "--db", "m.db", stdin=json.dumps(chat))
+    assert [r["event"] for r in kept["results"]] == ["refused", "added"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["import", "absent.jsonl"],
+        ["import", "bad.jsonl"],
+        ["import", "bad.jsonl", "--embedder", "telepathy"],
+        ["import", "-"],
+        ["add", "x", "--time", "soon"],
+        ["add", "x", "--metadata", "{"],
+        ["add", "x", "--embedder", "telepathy"],
+        ["add", "{", "--messages"],
+    ],
+)
+def test_what_cannot_be_read_makes_no_memory(run: Run, here: Path, arguments: list[str]) -> None:
+    head = '{"memgene_bank": 1, "embedder": null}'
+    bad = f'{head}\n{{"unit": {{"content": "good"}}}}\noops\n'
+    (here / "bad.jsonl").write_text(bad, encoding="utf-8")
+    result = run(*arguments, "--db", "new.db", stdin=bad)
+    assert result.exit_code in (1, 2)
+    assert "Traceback" not in result.output
+    assert [path.name for path in here.iterdir()] == ["bad.jsonl"]
 
 
 def test_verify_and_check_are_one(ask: Ask, run: Run, db: str) -> None:
@@ -161,8 +219,15 @@ def test_the_bank_may_come_from_the_settings(
         (["get", "x", "--db", "absent.db"], 1, "memgene: there is no memory at absent.db"),
         (["search", "x", "--db", "m.db", "--filter", "{"], 2, "not JSON"),
         (["search", "x", "--db", "m.db", "--filter", "[]"], 2, "JSON object"),
-        (["search", "x", "--db", "m.db", "--filter", '{"colour": 1}'], 1, "colour"),
-        (["add", "x", "--db", "m.db", "--time", "soon"], 1, "ISO 8601"),
+        (["search", "x", "--db", "m.db", "--filter", '{"colour": 1}'], 2, "colour"),
+        (["search", " ", "--db", "m.db"], 2, "query is blank"),
+        (["search", "x", "--db", "m.db", "--embedder", "telepathy"], 2, "telepathy"),
+        (["search", "x", "--db", "m.db", "--genome", "absent"], 1, "absent"),
+        (["search", "x", "--db", "m.db", "--genome", "damaged"], 1, "damaged"),
+        (["list", "--db", "m.db", "--after", "-1"], 2, "--after"),
+        (["add", "x", "--db", "m.db", "--time", "soon"], 2, "--time is not ISO 8601"),
+        (["demo", "--dir", "m.db/x"], 2, "dir m.db/x cannot be made"),
+        (["demo", "--dir", "m.db"], 2, "dir m.db cannot be made"),
         (["feedback", "x", "--reward", "2", "--db", "m.db"], 2, "--reward"),
         (["feedback", "x", "--reward", "1", "--db", "m.db"], 1, "no memory 'x'"),
         (["import", "absent.jsonl", "--db", "m.db"], 1, "absent.jsonl"),
@@ -171,8 +236,11 @@ def test_the_bank_may_come_from_the_settings(
     ],
 )
 def test_failures_are_one_clear_line_and_a_code(
-    run: Run, empty: str, arguments: list[str], code: int, words: str
+    run: Run, here: Path, empty: str, arguments: list[str], code: int, words: str
 ) -> None:
+    damaged = here / "damaged"
+    damaged.mkdir()
+    (damaged / "genome.toml").write_text("id = ", encoding="utf-8")
     result = run(*arguments)
     assert result.exit_code == code
     assert words.lower() in result.stderr.lower()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -69,7 +70,7 @@ def test_a_task_is_described_in_numbers(ask: Ask, run: Run, task: str) -> None:
     assert sum(split["questions"] for split in told["splits"].values()) == 10
     assert "own_group" in run("tasks", task).stdout
     absent = run("tasks", "no-such-task")
-    assert absent.exit_code == 1
+    assert absent.exit_code == 2
     assert "no-such-task" in absent.stderr
 
 
@@ -110,6 +111,25 @@ def test_evaluate_prints_a_table_and_the_contracts_json(ask: Ask, run: Run, task
     assert "move" in shown.stdout
 
 
+def test_evaluate_explains_its_tables(run: Run, task: str, here: Path) -> None:
+    path = here / task / "questions.jsonl"
+    first, *others = map(json.loads, path.read_text(encoding="utf-8").splitlines())
+    lines = [first | {"unusable": "torn page"}, *others]
+    path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    with (here / task / "task.toml").open("a", encoding="utf-8") as out:
+        out.write('set_apart = ["work"]\n')
+    shown = run("evaluate", task, "--harness", "bank", "--split", "all", "--categories").stdout
+    for words in (
+        "excluded: evidence that cannot be scored",
+        "work *",
+        "* work is set apart",
+        "lowest",
+        "100.0 move",
+        "spread",
+    ):
+        assert words in shown
+
+
 def test_evaluate_takes_a_limit_and_seeds(ask: Ask, task: str) -> None:
     one = ask("evaluate", task, "--split", "all", "--limit", "3", "--seed", "4")
     assert one["harnesses"][0]["questions"] == 3
@@ -117,20 +137,25 @@ def test_evaluate_takes_a_limit_and_seeds(ask: Ask, task: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    ("arguments", "code", "words"),
     [
-        (["--harness", "telepathy"], "telepathy"),
-        (["--split", "exam"], "exam"),
-        (["--agent", "oracle"], "oracle"),
-        (["--seed", "-1"], "seed must be 0 or more"),
-        (["--harness", "genome:nowhere"], "nowhere"),
+        (["--harness", "telepathy"], 2, "telepathy"),
+        (["--harness", ""], 2, "needs the name of a memory"),
+        (["--split", "exam"], 2, "exam"),
+        (["--agent", "oracle"], 2, "oracle"),
+        (["--agent", "llm"], 2, "needs a configured language model ([llm.task]"),
+        (["--out", "moves/task.toml/x"], 2, "cannot be written to moves/task.toml/x"),
+        (["--embedder", "telepathy"], 2, "telepathy"),
+        (["--option", "colour=red"], 2, "colour"),
+        (["--seed", "-1"], 2, "seed"),
+        (["--harness", "genome:nowhere"], 1, "nowhere"),
     ],
 )
 def test_what_evaluate_does_not_know_is_named(
-    run: Run, task: str, arguments: list[str], words: str
+    run: Run, task: str, arguments: list[str], code: int, words: str
 ) -> None:
     result = run("evaluate", task, *arguments)
-    assert result.exit_code == 1
+    assert result.exit_code == code
     assert words in result.stderr
 
 
@@ -164,10 +189,15 @@ def test_evolve_report_and_genome(ask: Ask, run: Run, task: str) -> None:
     ("arguments", "code", "words"),
     [
         (["evolve", "moves"], 2, "--run"),
-        (["evolve", "moves", "--run", "r", "--strategy", "magic"], 1, "magic"),
-        (["evolve", "moves", "--run", "r", "--budget", "rounds=3"], 1, "rounds"),
-        (["evolve", "moves", "--run", "r", "--metric", "vibes"], 1, "vibes"),
+        (["evolve", "moves", "--run", "r", "--strategy", "magic"], 2, "magic"),
+        (["evolve", "moves", "--run", "r", "--budget", "rounds=3"], 2, "rounds"),
+        (["evolve", "moves", "--run", "r", "--metric", "vibes"], 2, "vibes"),
+        (["evolve", "moves", "--run", "r", "--agent", "oracle"], 2, "oracle"),
         (["evolve", "moves", "--run", "r", "--resume"], 1, "no run to resume"),
+        (["evolve", "moves", "--run", "r", "--harness", ""], 2, "--harness needs a name"),
+        (["evolve", "moves", "--run", "moves"], 1, "is not empty"),
+        (["evolve", "moves", "--run", "moves/task.toml"], 1, "a run cannot be kept in"),
+        (["evolve", "moves", "--run", "r", "--budget", "questions=2"], 2, "does not cover"),
         (["report", "moves"], 1, "run.toml"),
         (["genome", "show", "moves"], 1, "genome"),
     ],
@@ -179,6 +209,8 @@ def test_failures_name_what_is_wrong(
     assert result.exit_code == code, result.output
     assert words in result.stderr
     assert "Traceback" not in result.output
+    assert not Path("r").exists()
+    assert not Path("moves/run.lock").exists()
 
 
 def test_doctor_tells_what_is_here(ask: Ask, run: Run) -> None:
@@ -215,6 +247,8 @@ def test_the_demo_walks_the_whole_way_and_says_how_to_go_on(
     assert set(again) == {"evaluate", "evolve", "search", "report", "next"}
     assert Path(again["report"]).is_file()
     assert again["search"]["results"]
+    start = [sys.executable, "-m", "memgene.cli"]  # these tests were not started as memgene
     following = shlex.split(again["next"])
-    assert following[0] == "memgene"
-    assert ask(*following[1:])["results"][0] == again["search"]["results"][0]
+    assert following[:3] == start
+    assert shlex.join(following) in told.stdout
+    assert ask(*following[3:])["results"][0] == again["search"]["results"][0]

@@ -7,6 +7,8 @@ from datetime import datetime
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from memgene.bank import Bank, Filter, MemoryUnit, UnitStatus, Value
 from memgene.core import Hit, Why
@@ -274,8 +276,24 @@ def test_the_context_holds_so_many_characters_line_breaks_included() -> None:
     assert compose(over) == (hundred, 1)
 
 
-def test_a_line_that_does_not_fit_ends_the_context() -> None:
-    assert compose(retrieval("x" * 201, "y", context_chars=200)) == ("", 0)
+def test_a_later_line_that_does_not_fit_ends_the_context() -> None:
+    assert compose(retrieval("x", "y" * 200, "z", context_chars=200)) == ("x", 1)
+
+
+def test_a_first_line_that_is_too_long_is_cut_and_never_leaves_the_context_empty() -> None:
+    assert compose(retrieval("x" * 200, context_chars=200)) == ("x" * 200, 1)
+    assert compose(retrieval("x" * 201, "y", context_chars=200)) == ("x" * 199 + "…", 1)
+    spaced = "x" * 190 + " " * 9 + "y" * 50
+    assert compose(retrieval(spaced, "z", context_chars=200)) == ("x" * 190 + "…\nz", 2)
+
+
+@given(st.lists(st.text(min_size=1, max_size=500), min_size=1, max_size=5))
+def test_the_context_is_within_its_limit_and_not_empty_while_there_is_a_hit(
+    lines: list[str],
+) -> None:
+    text, shown = compose(retrieval(*lines, context_chars=200))
+    assert 0 < len(text) <= 200
+    assert shown >= 1
 
 
 def test_a_hit_without_a_rendered_line_is_shown_by_its_text() -> None:

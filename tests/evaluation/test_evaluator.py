@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 
+from memgene.agents.protocol import Agent
 from memgene.core import (
     BudgetExhaustedError,
     Episode,
@@ -27,6 +28,7 @@ from memgene.evaluation import (
     SharedWrites,
     ThreadExecutor,
     evaluate_cases,
+    measure,
 )
 from memgene.harness.baselines.full_context import FullContext
 from memgene.harness.baselines.no_memory import NoMemory
@@ -450,13 +452,15 @@ def test_another_write_key_writes_anew_and_can_be_discarded() -> None:
 def test_a_memory_asked_for_from_many_threads_is_written_once() -> None:
     written = []
 
-    def write(harness: Harness) -> None:
+    def write(harness: Harness, agent: Agent) -> None:
         time.sleep(0.02)
         written.append(harness)
 
     with MemoryPool() as pool:
         factory = SharingFactory("a", [])
-        ThreadExecutor(8).map(lambda _: pool.open(factory, "same", write), range(8))
+        ThreadExecutor(8).map(
+            lambda _: pool.open(factory, "same", write, ScriptedAgent()), range(8)
+        )
         assert (len(written), len(pool), len(factory.attached)) == (1, 1, 8)
 
 
@@ -483,3 +487,49 @@ def test_a_memory_whose_writing_failed_is_not_kept() -> None:
         assert {case.error for case in cases} == {"write: OSError: no space"}
         factory.broken = False
         assert all(case.error is None for case in run(factory, memories=pool))
+
+
+def test_each_configuration_is_charged_for_the_memory_it_reads_whoever_wrote_it() -> None:
+    def calls(*order: str) -> dict[str, int]:
+        agent, used = ScriptedAgent(), {}
+        with MemoryPool(ScriptedAgent) as pool:
+            for name in order:
+                factory = SharingFactory("a" if name in ("first", "second") else name, [])
+                report = measure(
+                    TASK,
+                    name,
+                    factory,
+                    agent,
+                    metrics=METRICS,
+                    memories=pool,
+                    executor=ThreadExecutor(3),
+                )
+                used[name] = report.usage.roles["task"].calls
+        assert not [step for step, _ in agent.seen if step == "extract"]
+        return used
+
+    # 12 episodes extracted, 24 questions formulated and answered.
+    alone = {"first": 60, "second": 60, "other": 60}
+    assert calls("first", "second", "other") == calls("other", "second", "first") == alone
+
+
+def test_a_failed_writing_is_charged_too() -> None:
+    class Broken(SharingFactory):
+        def __call__(self) -> Reader:
+            return Unwritable([], self._events)
+
+    class Unwritable(Reader):
+        def write(self, item: Filled, episode: Episode) -> None:
+            raise OSError("no space")
+
+    with MemoryPool(ScriptedAgent) as pool:
+        report = measure(
+            TASK,
+            "broken",
+            Broken("a", []),
+            ScriptedAgent(),
+            metrics=METRICS,
+            memories=pool,
+            max_errors=1.0,
+        )
+    assert report.usage.roles["task"].calls == 6  # the first episode of each group

@@ -10,11 +10,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memgene.core import DataError, InputError
+from memgene.core import Context, DataError, Filled, InputError, ViewScore, Why
 from memgene.evaluation import Case, HitTrace, evaluate_cases, iter_cases, read_cases, write_cases
+from memgene.evaluation.records import update_cases
 from memgene.harness.baselines.no_memory import NoMemory
 from memgene.harness.baselines.recent import Recent
-from memgene.testing import FailingHarness, ScriptedAgent, tiny_task
+from memgene.testing import FailingHarness, ScriptedAgent, ScriptedHarness, tiny_task
 
 TASK = tiny_task()
 
@@ -157,3 +158,49 @@ def test_a_file_that_cannot_be_read_says_where(tmp_path: Path, content: str, mes
 def test_a_missing_file_says_what_makes_one(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="evaluate --out"):
         read_cases(tmp_path / "none.jsonl")
+
+
+def test_an_update_replaces_cases_of_the_same_questions_and_keeps_the_others(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "cases.jsonl"
+    one, two, three = real_cases()[1:4]
+    assert update_cases(path, [one, two]) == 2
+    changed = replace(one, answer='now \u2028 "else"', question_id=one.question_id)
+    assert update_cases(path, [changed, three]) == 3
+    assert read_cases(path) == [two, changed, three]
+
+
+def test_an_update_of_a_file_that_holds_something_else_leaves_it(tmp_path: Path) -> None:
+    path = tmp_path / "cases.jsonl"
+    path.write_text('{"kind":"memgene.cases","format":1}\n{"colour":1}\n', encoding="utf-8")
+    before = path.read_text(encoding="utf-8")
+    with pytest.raises(DataError, match=r":2 is not a case record"):
+        update_cases(path, real_cases()[:1])
+    assert path.read_text(encoding="utf-8") == before
+
+
+def test_the_trace_is_recorded_in_few_digits_and_scores_in_full(tmp_path: Path) -> None:
+    class Thirds(ScriptedHarness):
+        def read(self, query: Filled) -> Context:
+            found = super().read(query)
+            assert found.hits is not None
+            why = Why({"v": ViewScore(1, 1 / 3)}, 1 / 3, {"f": 1 / 3})
+            return replace(found, hits=tuple(replace(h, score=1 / 3, why=why) for h in found.hits))
+
+    asked = [q for q in TASK.questions if q.id == "bakery/tools"]
+    script = {asked[0].question.text: ["bakery:1:1", "bakery:1:2", "bakery:2:1"]}
+    agent = ScriptedAgent.knowing(TASK)
+    metrics = ["ndcg@10", "mrr"]
+    [case] = evaluate_cases(TASK, lambda: Thirds(script), agent, asked, metrics=metrics)
+    assert case.scores["mrr"] == 1 / 3
+    assert case.hits is not None
+    assert case.hits[0].score == 0.333333
+    assert case.hits[0].why == {
+        "views": {"v": {"rank": 1, "score": 0.333333}},
+        "fused": 0.333333,
+        "factors": {"f": 0.333333},
+    }
+    assert case.timings == {step: round(value, 6) for step, value in case.timings.items()}
+    assert write_cases(tmp_path / "c", [case]) == 1
+    assert ": " not in (tmp_path / "c").read_text(encoding="utf-8").split("context")[0]

@@ -112,15 +112,17 @@ def tiny_report(seed: int = 0, known: bool = True) -> EvaluationReport:
 
 def test_evidence_in_text_never_stands_beside_recall() -> None:
     report = tiny_report()
-    assert report.table().header == ("harness", "questions", "errors", "token_f1", "recall@5")
+    head = ("harness", "questions", "excluded", "errors", "token_f1", "recall@5")
+    assert report.table().header == head
     assert report.table().rows == (
-        ("recent", "18", "0", "100.0 [100.0, 100.0]", "66.7 [66.7, 66.7]"),
-        ("full-context", "18", "0", "100.0 [100.0, 100.0]", "–"),
+        ("recent", "18", "0", "0", "100.0 [100.0, 100.0]", "66.7 [66.7, 66.7]"),
+        ("full-context", "18", "0", "0", "100.0 [100.0, 100.0]", "–"),
     )
+    assert report.table().notes == ()
     text = report.text_table()
     assert text is not None
     assert text.header[-1] == "evidence_in_text"
-    assert text.rows == (("full-context", "18", "0", "100.0 [100.0, 100.0]"),)
+    assert text.rows == (("full-context", "18", "0", "0", "100.0 [100.0, 100.0]"),)
 
 
 def test_recall_of_the_last_five_turns_is_all_but_the_first() -> None:
@@ -135,7 +137,37 @@ def test_recall_of_the_last_five_turns_is_all_but_the_first() -> None:
 def test_a_table_by_category_marks_what_is_set_apart() -> None:
     table = tiny_report().category_table("token_f1")
     assert table.header == ("category", "recent", "full-context")
-    assert [row[0] for row in table.rows] == ["fact", "list", "unanswerable *", "when"]
+    assert [row[0] for row in table.rows][:4] == ["fact", "list", "unanswerable *", "when"]
+    assert table.notes[0] == "* unanswerable is set apart: it counts in no mean, nor below"
+
+
+def test_a_table_by_category_ends_with_the_lowest_and_the_spread() -> None:
+    harness = summarise(CASES, TASK, name="recent")
+    table = EvaluationReport("tiny", "all", "s", 0, (harness,)).category_table("token_f1")
+    # fact 0.75, when 0.125, as above
+    assert table.rows[-2:] == (("lowest", "12.5 when"), ("spread", "31.2"))
+    assert "spread: standard deviation of the categories' means" in table.notes
+
+
+def test_what_is_set_apart_shows_its_official_metric() -> None:
+    task = replace(TASK, set_apart_metric="locomo_f1")
+    cases = [*CASES[:2], case("c1", "unanswerable", token_f1=0.0, locomo_f1=1.0)]
+    harness = summarise(cases, task, name="recent")
+    assert harness.by_category["unanswerable"].to_json()["official"] == "locomo_f1"
+    assert "official" not in harness.by_category["fact"].to_json()
+    table = EvaluationReport("tiny", "all", "s", 0, (harness,)).category_table("token_f1")
+    assert table.rows[:2] == (
+        ("fact", "75.0 [50.0, 100.0]"),
+        ("unanswerable *", "100.0 [100.0, 100.0]"),
+    )
+    assert table.notes[0].startswith("* unanswerable is set apart, scored by locomo_f1: ")
+
+
+def test_a_table_explains_excluded_and_errors_where_there_are_any() -> None:
+    harness = summarise(CASES, TASK, name="recent")
+    table = EvaluationReport("tiny", "all", "s", 0, (harness,)).table()
+    assert table.rows[0][:4] == ("recent", "5", "1", "1")
+    assert [note.split(":")[0] for note in table.notes] == ["excluded", "errors"]
 
 
 def test_usage_is_what_this_evaluation_added() -> None:

@@ -132,6 +132,7 @@ def test_the_journal_tells_each_step_of_a_round(tmp_path: Path, world: Any) -> N
     assert sorted(p.name for p in run.iterdir()) == [
         "cases.jsonl",
         "message.md",
+        "patch.diff",
         "retrieval.toml",
         "usage.json",
     ]

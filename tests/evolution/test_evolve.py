@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,8 @@ from memgene.evolution.result import best_static
 from memgene.evolution.task_evaluator import TaskEvaluator
 from memgene.genome import GenomeBundle
 from memgene.retrieval.config import RetrievalConfig
+from memgene.tasks.splits import split_task
+from memgene.tasks.task import Split
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -73,6 +76,29 @@ def test_the_result_is_the_promised_json(finished: Any) -> None:
 def test_the_start_is_the_default_configuration_and_equals_the_bank_row(finished: Any) -> None:
     _, result, _ = finished
     assert result.test.start.metrics == result.test.static[1].metrics
+
+
+def test_each_candidate_but_the_start_has_its_difference_to_the_parent(finished: Any) -> None:
+    run, _, _ = finished
+    events = [e.event for e in read_journal(run / "journal.jsonl")]
+    for made in (e for e in events if e.kind == "proposed"):
+        folder = run / "candidates" / made.candidate
+        if not made.parent:
+            assert not (folder / "patch.diff").exists()
+            continue
+        before, after = (
+            (run / "candidates" / name / "retrieval.toml").read_text().splitlines()
+            for name in (made.parent, made.candidate)
+        )
+        lines = (folder / "patch.diff").read_text().splitlines()
+        assert lines[:2] == [
+            f"--- {made.parent}/retrieval.toml",
+            f"+++ {made.candidate}/retrieval.toml",
+        ]
+        assert lines[2].startswith("@@ -")
+        taken = [line[1:] for line in lines[2:] if line.startswith("-")]
+        added = [line[1:] for line in lines[2:] if line.startswith("+")]
+        assert Counter(after) == Counter(before) - Counter(taken) + Counter(added)
 
 
 def test_best_is_a_bundle_with_its_scores_and_origin(finished: Any) -> None:
@@ -144,6 +170,11 @@ def test_equal_seeds_give_equal_bytes_and_a_finished_run_is_read(
     run, result, _ = finished
     run_evolution(noisy.noisy_task(), noisy.settings(workers=3), tmp_path / "again")
     assert files(tmp_path / "again" / "best") == files(run / "best")
+    patches = sorted(p.relative_to(run) for p in run.rglob("patch.diff"))
+    assert patches
+    assert [(tmp_path / "again" / p).read_bytes() for p in patches] == [
+        (run / p).read_bytes() for p in patches
+    ]
     before = (run / "journal.jsonl").read_text()
 
     def nothing(*_: Any) -> None:
@@ -199,8 +230,22 @@ def test_without_evidence_the_answers_are_learned_from(noisy: Any, tmp_path: Pat
 
 
 def test_a_metric_that_never_applies_is_refused(noisy: Any, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="applies to none of the val questions"):
-        run_evolution(noisy.noisy_task(), noisy.settings(metric="mcq_accuracy"), tmp_path / "run")
+    for metric in ("mcq_accuracy", "evidence_in_text"):  # the bank ranks
+        with pytest.raises(InputError, match="applies to none of the val questions"):
+            run_evolution(noisy.noisy_task(), noisy.settings(metric=metric), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_metric_that_applies_on_val_only_is_refused(noisy: Any, tmp_path: Path) -> None:
+    task = noisy.noisy_task()
+    dev = split_task(task, 0).groups(Split.DEV)
+    bare = tuple(
+        replace(q, gold=replace(q.gold, evidence=())) if q.group in dev else q
+        for q in task.questions
+    )
+    with pytest.raises(InputError, match="applies to none of the dev questions"):
+        run_evolution(replace(task, questions=bare), noisy.settings(), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
 
 
 def test_the_paper_preset_starts_weak(noisy: Any, tmp_path: Path) -> None:
@@ -269,3 +314,8 @@ def test_a_budget_too_small_is_refused(noisy: Any, tmp_path: Path) -> None:
         run_evolution(
             noisy.noisy_task(), noisy.settings(budget=Budget(questions=9)), tmp_path / "run"
         )
+    assert not (tmp_path / "run").exists()
+    chosen = noisy.settings(folds=3, budget=Budget(questions=9))
+    with pytest.raises(InputError, match="does not cover the start and one candidate"):
+        run_evolution(noisy.noisy_task(), chosen, tmp_path / "run")
+    assert not (tmp_path / "run").exists()

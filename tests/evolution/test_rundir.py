@@ -36,12 +36,21 @@ def test_a_new_run_writes_what_it_was_asked(tmp_path: Path) -> None:
 
 def test_a_folder_that_holds_something_is_refused(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("mine")
-    with pytest.raises(RunError, match=r"not empty \(notes.txt\)"):
-        RunFolder.open(tmp_path, SETTINGS, DATA)
+    for resume in (False, True):
+        with pytest.raises(RunError, match=r"not empty \(notes.txt\)"):
+            RunFolder.open(tmp_path, SETTINGS, DATA, resume=resume)
+    assert [p.name for p in tmp_path.iterdir()] == ["notes.txt"]
     with RunFolder.open(tmp_path / "run", SETTINGS, DATA):
         pass
     with pytest.raises(RunError, match="--resume continues it"):
         RunFolder.open(tmp_path / "run", SETTINGS, DATA)
+
+
+def test_a_place_where_no_folder_can_be_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    for place in (tmp_path / "file", tmp_path / "file" / "run"):
+        with pytest.raises(RunError, match=r"a run cannot be kept in .*; choose another folder"):
+            RunFolder.open(place, SETTINGS, DATA)
 
 
 def test_there_must_be_something_to_resume(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from memgene.core import ConfigError, NotFoundError
+from memgene.core import ConfigError, NotFoundError, StoredConfigError
 from memgene.genome import GenomeBundle, Score
 from memgene.retrieval.config import RetrievalConfig
 from memgene.retrieval.ranker import Ranker
@@ -173,7 +173,7 @@ def test_a_damaged_file_is_refused(save: Save, name: str, damage: str) -> None:
         with zipfile.ZipFile(path, "w") as archive:
             for n, content in contents.items():
                 archive.writestr(n, raw if n == name else content)
-    with pytest.raises(ConfigError):
+    with pytest.raises(StoredConfigError):
         GenomeBundle.load(path)
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from memgene.core import RunError
+from memgene.evaluation.records import read_cases, write_cases
 from memgene.reports import write_report
 
 _VOID = {"meta", "br", "hr", "img", "input", "link"}
@@ -139,3 +142,50 @@ def test_folds_have_a_table_and_a_plot_each(by_hand: Any, tmp_path: Path) -> Non
     text = html(by_hand.folds(tmp_path / "run"))
     assert text.count('<div class="wide">') == 2
     assert "fold 2" in "".join(Page(text).text)
+
+
+def unasked(folder: Path) -> Path:
+    """The run as a search for a ranking leaves it: val and dev cases without an answer."""
+    for path in (folder / "candidates").glob("*/cases.jsonl"):
+        write_cases(path, [replace(case, answer="", rule=None) for case in read_cases(path)])
+    return folder
+
+
+def test_a_search_that_asked_for_no_answers_says_so(by_hand: Any, tmp_path: Path) -> None:
+    folder = unasked(by_hand.write(tmp_path / "run", [*by_hand.search(), *by_hand.final()]))
+    words = " ".join("".join(Page(html(folder)).text).split())
+    said = "The search asked for no answers: its metric looks at the ranking alone."
+    assert words.count(said) == 2  # with the rounds, and with the followed question
+    assert words.count("No answer was asked for") == 2  # its first and its last trace
+    assert "(no answer)" not in words
+    assert "Answer: a" in words  # the held-out examples were answered
+    assert said in (folder / "report.md").read_text(encoding="utf-8")
+    assert "Val questions with recall@10 0 under each round's candidate" in words
+
+
+def test_a_search_that_asked_for_answers_shows_them(text: str, run: Path) -> None:
+    assert "asked for no answers" not in text
+    assert "No answer was asked for" not in text
+    assert "answer 0.5" in text
+    assert "asked for no answers" not in (run / "report.md").read_text(encoding="utf-8")
+
+
+def test_an_asked_question_without_an_answer_and_an_error_are_told_apart(
+    by_hand: Any, tmp_path: Path
+) -> None:
+    folder = by_hand.write(tmp_path / "run", [*by_hand.search(), *by_hand.final()])
+    path = folder / "final" / "evolved" / "cases.jsonl"
+    first, *others = read_cases(path)
+    silent = replace(first, answer="", timings={"respond": 0.5})
+    write_cases(path, [silent, *(replace(c, answer="", error="read: gone") for c in others)])
+    words = "".join(Page(html(folder)).text)
+    assert "(no answer)" in words
+    assert "Error: read: gone" in words
+    assert "No answer was asked for" not in words
+
+
+def test_a_report_that_cannot_be_written_is_told(by_hand: Any, tmp_path: Path) -> None:
+    folder = by_hand.write(tmp_path / "run", by_hand.search()[:1], final=False)
+    (folder / "report.html").mkdir()
+    with pytest.raises(RunError, match="the report cannot be written to"):
+        write_report(folder)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memgene.core import ConfigError
+from memgene.core import ConfigError, StoredConfigError
 from memgene.settings import environment_names, load_settings
 
 
@@ -107,3 +107,28 @@ def test_every_variable_has_the_prefix_once() -> None:
     names = environment_names()
     assert len(set(names)) == len(names)
     assert all(name.startswith("MEMGENE_") for name in names)
+
+
+def test_what_is_stored_is_told_from_what_is_asked_for(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="arguments") as asked:
+        load_settings({"agent": "oracle"}, folder=tmp_path, environment={})
+    assert not isinstance(asked.value, StoredConfigError)
+    for variables in ({"MEMGENE_AGENT": "oracle"}, {"MEMGENE_COLOUR": "red"}):
+        with pytest.raises(StoredConfigError):
+            load_settings(folder=tmp_path, environment=variables)
+    write(tmp_path, 'agent = "oracle"\n')
+    with pytest.raises(StoredConfigError):
+        load_settings(folder=tmp_path, environment={})
+
+
+def test_a_file_that_the_system_refuses_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = write(tmp_path, "")
+
+    def refuse(self: Path, encoding: str) -> str:
+        raise PermissionError(13, "Permission denied", str(self))
+
+    monkeypatch.setattr(Path, "read_text", refuse)
+    with pytest.raises(StoredConfigError, match=f"{place} cannot be read: Permission denied"):
+        load_settings(folder=tmp_path, environment={})

@@ -100,7 +100,7 @@ def test_every_problem_of_a_line_is_told_and_all_lines_are_read(check):
     )
     assert errors(report)[:6] == [
         "episodes.jsonl:1: unknown key 'txt'",
-        "episodes.jsonl:2: id: Input should be a valid string",
+        "episodes.jsonl:2: id: must be text",
         "episodes.jsonl:3: key 'messages[0].text' is missing",
         "episodes.jsonl:4: time: 'yesterday' is not ISO 8601 like 2023-05-08T13:56",
         "episodes.jsonl:5: the episode has no message with text",
@@ -125,8 +125,10 @@ def test_an_answer_must_be_there_even_if_null(check):
     found = errors(check(asked=asked))
     assert found[0].startswith("questions.jsonl:1: answer is missing; null says")
     assert found[1].startswith("questions.jsonl:2: the list of answers is empty")
-    assert any(line.startswith("questions.jsonl:3: answer: Input should be") for line in found)
-    assert any(line.startswith("questions.jsonl:4: answer: Input should be") for line in found)
+    assert found[2:4] == [
+        "questions.jsonl:3: answer: must be text or a list",
+        "questions.jsonl:4: answer: must be text or a list",
+    ]
 
 
 def test_task_toml_errors_name_the_line_of_the_key(check):
@@ -135,7 +137,7 @@ def test_task_toml_errors_name_the_line_of_the_key(check):
     assert "task.toml:4: unknown key 'colour'" in found
     assert any(line.startswith("task.toml:6: hints.x:") for line in found)
     assert errors(check(task='name = "x"\n'))[0] == "task.toml:1: key 'memory' is missing"
-    assert "task.toml:2: memory: Input should be 'own_group' or 'shared'" in errors(
+    assert "task.toml:2: memory: must be 'own_group' or 'shared'" in errors(
         check(task='name = "x"\nmemory = "mine"\n')
     )
     assert errors(check(task="name = \n"))[0].startswith("task.toml:1: not TOML")
@@ -239,3 +241,48 @@ def test_small_splits_groups_without_questions_and_repeats_are_warnings(check):
 
 def test_empty_files_are_errors(check):
     assert "episodes.jsonl:1: the file is empty" in errors(check(episodes=b"\n"))
+
+
+def test_lines_that_are_no_objects_and_wrong_kinds_are_told_in_plain_words(check):
+    asked = [
+        [1, 2],
+        "text",
+        {**questions("a")[0], "id": ""},
+        {**questions("a")[1], "evidence": "e-a", "metadata": [1]},
+        {**questions("a")[2], "rubric": [{"criterion": "x", "points": "many"}, 3]},
+    ]
+    found = errors(check(task=TASK + "hints = 3\n", asked=asked))
+    assert found == [
+        "task.toml:3: hints: must be an object of keys and values",
+        "questions.jsonl:1: must be a JSON object",
+        "questions.jsonl:2: must be a JSON object",
+        "questions.jsonl:3: id: must be text that is not empty",
+        "questions.jsonl:4: evidence: must be a list",
+        "questions.jsonl:4: metadata: must be an object of keys and values",
+        "questions.jsonl:5: rubric[0].points: must be a number",
+        "questions.jsonl:5: rubric[1]: must be an object of keys and values",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("metric", "without"),
+    [("recall@10", "evidence"), ("mcq_accuracy", None), ("evidence_in_text", "evidence")],
+)
+def test_a_metric_that_applies_to_no_question_is_an_error(check, metric, without):
+    asked = [{k: v for k, v in q.items() if k != without} for q in questions("a", "b", "c")]
+    task = TASK + f'metric = "{metric}"\n'
+    (found,) = errors(check(task=task, asked=asked))
+    assert found.startswith(f"task.toml:3: metric {metric} applies to no question (")
+    asked[0] |= {"evidence": ["e-a"], "choices": ["x", "y"]}
+    assert check(task=task, asked=asked).ok
+
+
+def test_questions_set_apart_do_not_make_a_metric_apply(check):
+    asked = questions("a", "b", "c")
+    for number, question in enumerate(asked):
+        if number % 2:
+            question["category"] = "apart"
+        else:
+            del question["evidence"]
+    task = TASK + 'metric = "mrr"\nset_apart = ["apart"]\nset_apart_metric = "exact"\n'
+    assert "metric mrr applies to no question" in errors(check(task=task, asked=asked))[0]

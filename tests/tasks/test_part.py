@@ -61,3 +61,19 @@ def test_limit_draws_by_seed(make_task):
     assert limit(task, 40) is task
     with pytest.raises(InputError, match="at least 1"):
         limit(task, 0)
+
+
+def test_limit_draws_from_what_counts_and_leaves_out_what_is_set_apart(make_task):
+    whole = make_task({"a": 10, "b": 10})
+    mixed = replace(
+        whole,
+        questions=tuple(
+            replace(q, gold=replace(q.gold, category="apart")) if n % 2 else q
+            for n, q in enumerate(whole.questions)
+        ),
+        set_apart=frozenset({"apart"}),
+    )
+    for count in (4, 10, 15):
+        drawn = limit(mixed, count, seed=3).questions
+        assert len(drawn) == min(count, 10)
+        assert {q.gold.category for q in drawn} == {"all"}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,7 +13,7 @@ from memgene.api.evaluating import evaluate, split_of
 from memgene.api.evolving import EvolutionRun, evolve
 from memgene.api.memory import Memory
 from memgene.api.results import SearchResult
-from memgene.core import Budget
+from memgene.core import Budget, InputError
 from memgene.evaluation.progress import Progress
 from memgene.evaluation.report import EvaluationReport
 from memgene.evolution.progress import ProgressCallback
@@ -38,6 +40,16 @@ class DemoSearch:
 def task() -> Task:
     """The bundled task."""
     return demo_task()
+
+
+def prepare(folder: Path) -> None:
+    """Make the folder, before any work is done. Raises InputError where nothing can be written."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"dir {folder} cannot be made: {error.strerror}") from error
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise InputError(f"dir {folder} cannot be written to")
 
 
 def introduction(demo: Task) -> str:
@@ -96,11 +108,11 @@ def honest_words(run: EvolutionRun) -> str:
     return f"{words} The gain over the start may be chance: its interval includes zero."
 
 
-def next_command(found: DemoSearch) -> str:
-    """A command that goes on from here."""
+def next_command(found: DemoSearch, program: Sequence[str] = ("memgene",)) -> str:
+    """A command that goes on from here; `program` is how memgene is called in this installation."""
     return shlex.join(
         [
-            "memgene",
+            *program,
             "search",
             found.query,
             "--db",
@@ -114,12 +126,17 @@ def next_command(found: DemoSearch) -> str:
     )
 
 
-def summary(report: EvaluationReport, run: EvolutionRun, found: DemoSearch) -> dict[str, Any]:
+def summary(
+    report: EvaluationReport,
+    run: EvolutionRun,
+    found: DemoSearch,
+    program: Sequence[str] = ("memgene",),
+) -> dict[str, Any]:
     """Everything as plain values."""
     return {
         "evaluate": report.to_json(),
         "evolve": run.model_dump(),
         "search": {"query": found.query, **found.result.model_dump()},
         "report": str(run.report),
-        "next": next_command(found),
+        "next": next_command(found, program),
     }

@@ -15,13 +15,13 @@ from memgene.evaluation.progress import Progress
 from memgene.evaluation.records import write_cases
 from memgene.evaluation.report import EvaluationReport
 from memgene.evaluation.seeds import average_reports
-from memgene.harness.registry import make_factory
+from memgene.harness.registry import LoadedModels, make_factory
 from memgene.settings import load_settings
 from memgene.tasks import load_task
 from memgene.tasks.metrics import METRICS
 from memgene.tasks.part import limit as limited
 from memgene.tasks.splits import part, split_task
-from memgene.tasks.task import Split, Task
+from memgene.tasks.task import Regime, Split, Task
 
 if TYPE_CHECKING:
     from memgene.evaluation.executor import Executor
@@ -49,12 +49,16 @@ def evaluate(
 
     `task`: a `Task`, a benchmark's name (with `data`, where its files lie) or a task folder.
     `harness`: names as `memgene harnesses` lists them, `genome:PATH` included. `split`: dev, val,
-    test or all. `limit`: so many questions, drawn by `seed`. `seeds`: average over seeds
-    `seed … seed + seeds − 1`. `metrics`: default all that apply. `out`: folder for one file of
-    cases per memory and `report.json`.
+    test or all (under `shared` no all: the memory would hold what is asked about). `limit`: so
+    many questions, drawn by `seed`, categories set apart left out. `seeds`: the same questions
+    (split and drawn by `seed`) under seeds `seed … seed + seeds − 1`, averaged. `metrics`: default
+    all that apply. `out`: folder for one file of cases per memory and `report.json`.
 
-    Raises InputError for unknown names, DataError for absent data, RunError when more than 5 % of
-    the questions end in an error.
+    Memories that store the same share what was written; each is charged in full for it, so that
+    its usage is what it would have cost alone, whatever else was evaluated.
+
+    Raises InputError for unknown names and an `out` that cannot be written to, DataError for
+    absent data, RunError when more than 5 % of the questions end in an error.
     """
     if seeds is not None and seeds < 1:
         raise InputError(f"seeds must be at least 1, got {seeds}")
@@ -62,27 +66,35 @@ def evaluate(
         raise InputError(f"seed must be 0 or more, got {seed}")
     settings = load_settings({"agent": agent, "embedder": embedder, "data": data})
     loaded = task if isinstance(task, Task) else load_task(task, data=settings.data)
-    names = [harness] if isinstance(harness, str) else list(dict.fromkeys(harness))
     chosen = list(metrics or dict.fromkeys((loaded.metric, *METRICS)))
+    asked = split_of(loaded, split, seed, limit)
+    models = LoadedModels()
+    factories = {
+        name: make_factory(name, embedder=settings.embedder or "static", models=models)
+        for name in harness_list(harness)
+    }
+    make_agent(settings.agent)  # so that an unknown one is refused before anything is made
+    if out is not None:
+        _prepare(Path(out))
     reports = []
     for one in range(seed, seed + (seeds or 1)):
-        asked = split_of(loaded, split, one, limit)
         worker = make_agent(settings.agent)
-        with MemoryPool() as memories:
+        with MemoryPool(lambda: make_agent(settings.agent)) as memories:
             measured = tuple(
                 measure(
                     asked,
                     name,
-                    make_factory(name, embedder=settings.embedder or "static"),
+                    factory,
                     worker,
                     metrics=chosen,
+                    training=_training(asked, split),
                     executor=executor,
                     progress=progress,
                     trace_hits=TRACE_HITS,
                     memories=memories,
                     seed=one,
                 )
-                for name in names
+                for name, factory in factories.items()
             )
         reports.append(EvaluationReport(loaded.name, split, settings.agent, one, measured))
     report = average_reports(reports, loaded)
@@ -102,6 +114,39 @@ def split_of(task: Task, split: str, seed: int, limit: int | None = None) -> Tas
             raise InputError(f"split {split!r} is not one of dev, val, test, all") from error
         chosen = part(task, split_task(task, seed), wanted)
     return chosen if limit is None else limited(chosen, limit, seed)
+
+
+def harness_list(given: str | Sequence[str]) -> list[str]:
+    """Names of memories, one or several, each once. InputError when there is none."""
+    names = [given] if isinstance(given, str) else list(dict.fromkeys(given))
+    if not names or not all(names):
+        raise InputError(
+            "an evaluation needs the name of a memory; `memgene harnesses` lists them all"
+        )
+    return names
+
+
+def _training(asked: Task, split: str) -> tuple[str, ...] | None:
+    """Whose episodes a shared memory holds where that is not to be read off the task: dev is
+    asked about what the memory was made of, as evolution does."""
+    if asked.regime is not Regime.SHARED or split != Split.DEV:
+        return None
+    return tuple(dict.fromkeys(episode.group for episode in asked.episodes))
+
+
+def _prepare(folder: Path) -> None:
+    """Make the folder and see that it can be written to, before the work is done."""
+    from tempfile import TemporaryFile
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise InputError(
+            f"the results cannot be written to {folder}: {error.strerror or error}; "
+            "choose another folder with --out (Python: out=…)"
+        ) from error
 
 
 def _write(report: EvaluationReport, folder: Path) -> None:

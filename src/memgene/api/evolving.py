@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from memgene.core import Budget
+from memgene.core import Budget, InputError
 from memgene.evolution.evolve import run_evolution
 from memgene.evolution.progress import ProgressCallback
 from memgene.evolution.result import EvolveResult
@@ -81,7 +81,7 @@ def evolve(
     resume: bool = False,
     folds: int | None = None,
     agent: str | None = None,
-    harness: Sequence[str] | None = None,
+    harness: str | Sequence[str] | None = None,
     proposer: str = "rule",
     guard: str = "normal",
     preset: str = "default",
@@ -93,7 +93,8 @@ def evolve(
     """Evolve a memory for a task on its dev and val questions, then measure once on test.
 
     `task`: a `Task`, a benchmark's name (with `data`) or a task folder. `metric`: default the
-    task's. `harness`: static memories of the comparison. `folds`: as many evolutions, each tested
+    task's. `harness`: static memories of the comparison, one name or several; an empty sequence
+    means none, None the usual ones. `folds`: as many evolutions, each tested
     on its own groups, pooled; `best` is then refitted on everything and carries no test claim.
     `run_dir` must be new, unless `resume`. The report is written into it.
 
@@ -108,7 +109,7 @@ def evolve(
         seed=seed,
         agent=settings.agent,
         embedder=settings.embedder or "static",
-        harnesses=tuple(harness) if harness is not None else STATIC,
+        harnesses=_harnesses(harness),
         proposer=proposer,
         guard=guard,
         preset=preset,
@@ -118,3 +119,12 @@ def evolve(
     )
     result = run_evolution(loaded, asked, Path(run_dir), resume=resume, progress=progress)
     return EvolutionRun(result, write_report(result.run))
+
+
+def _harnesses(given: str | Sequence[str] | None) -> tuple[str, ...]:
+    if given is None:
+        return STATIC
+    names = (given,) if isinstance(given, str) else tuple(dict.fromkeys(given))
+    if not all(names):
+        raise InputError("the name of a memory is empty; `memgene harnesses` lists them all")
+    return names

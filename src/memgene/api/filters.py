@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from memgene.api import checking
 from memgene.api.messages import read_time
 from memgene.bank.protocol import Filter
 from memgene.bank.unit import UnitStatus, UnitType
@@ -22,8 +23,9 @@ def read_scope(
 ) -> Scope:
     """The scope of a call. Raises InputError when top-level and `filters` disagree."""
     ids = dict(zip(SCOPES, (user_id, agent_id, run_id), strict=True))
+    given = checking.mapping(filters, "filters")
     for name in SCOPES:
-        inner = (filters or {}).get(name)
+        inner = given.get(name)
         if inner is None:
             continue
         if ids[name] is not None and ids[name] != inner:
@@ -32,26 +34,31 @@ def read_scope(
     return Scope(**ids)
 
 
+def scope_if_given(user_id: str | None, agent_id: str | None, run_id: str | None) -> Scope | None:
+    """A scope when any id is given; None (no restriction) otherwise."""
+    if user_id is None and agent_id is None and run_id is None:
+        return None
+    return Scope(user_id, agent_id, run_id)
+
+
 def read_filter(filters: Mapping[str, Any] | None) -> Filter:
     """The restriction in `filters` beside the scope.
 
     Keys: `metadata` (a mapping, compared by equality), `type`/`types`, `source`/`sources`,
     `status`, `since` and `until` (datetime or ISO 8601; bounds on the event time, inclusive).
     """
-    given = {k: v for k, v in (filters or {}).items() if k not in SCOPES and v is not None}
+    every = checking.mapping(filters, "filters")
+    given = {k: v for k, v in every.items() if k not in SCOPES and v is not None}
     for key in given:
         if key not in _FILTERS:
             raise InputError(
                 f"filters has no key {key!r}; it takes {', '.join((*SCOPES, *_FILTERS))}. "
                 f"For metadata write filters={{'metadata': {{{key!r}: …}}}}"
             )
-    metadata = given.get("metadata", {})
-    if not isinstance(metadata, Mapping):
-        raise InputError(f"filters['metadata'] must be a mapping, got {metadata!r}")
     types = _several(given, "type", "types")
     statuses = _several(given, "status", "status")
     return Filter(
-        metadata=dict(metadata),
+        metadata=checking.mapping(given.get("metadata"), "filters['metadata']"),
         types=tuple(_member(UnitType, "type", t) for t in types),
         sources=_several(given, "source", "sources"),
         since=read_time(given.get("since"), "filters['since']"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
 from dataclasses import replace
 from datetime import datetime
@@ -11,9 +11,10 @@ from threading import Lock
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Any, Self
 
-from memgene.api import transfer
-from memgene.api.filters import read_filter, read_scope
-from memgene.api.messages import Messages, episode_of, read_time
+from memgene.api import checking, transfer
+from memgene.api.filters import read_filter, read_scope, scope_if_given
+from memgene.api.learning import Feedback, ids_of, learn
+from memgene.api.messages import Messages, read, read_time
 from memgene.api.opening import check_fit, load, recipe
 from memgene.api.results import (
     Added,
@@ -24,7 +25,6 @@ from memgene.api.results import (
     History,
     HistoryEntry,
     ImportReceipt,
-    Learned,
     MemoryPage,
     MemoryRecord,
     SearchHit,
@@ -32,9 +32,9 @@ from memgene.api.results import (
     Stats,
     Verification,
 )
-from memgene.api.turns import offset_of
+from memgene.api.turns import placed
 from memgene.bank import open_bank
-from memgene.bank.protocol import Bank, Filter, Value
+from memgene.bank.protocol import Bank, Filter
 from memgene.bank.unit import MemoryUnit, UnitStatus
 from memgene.core import Episode, InputError, NotFoundError, Scope
 from memgene.embed import Embedder, WordVectors, word_vectors
@@ -43,9 +43,6 @@ from memgene.retrieval.config import RetrievalConfig
 
 if TYPE_CHECKING:
     from memgene.genome import GenomeBundle
-
-LEARNING_RATE = 0.3
-Feedback = SearchResult | SearchHit | str | Iterable[SearchHit | str]
 
 
 class Memory:
@@ -57,7 +54,11 @@ class Memory:
 
     Whose memory: `user_id`, `agent_id`, `run_id` (a session). Ids that are given must match; a
     run also sees what was stored without a run; without `user_id` only unowned memories are seen.
+    The methods that take a memory's id are the exception: an id is a capability, and without an
+    owner's ids it reaches the memory whoever's it is; with them, that owner's only.
     Methods may be called from any thread. Use it as a context manager, or call `close`.
+
+    Arguments that cannot be used raise InputError, which names them.
     """
 
     def __init__(
@@ -70,12 +71,15 @@ class Memory:
         chosen = recipe(genome, config)
         self.config = chosen.config
         self.genome = chosen.genome
-        self._wanted = chosen.embedder(embedder)
+        asked = genome is not None or embedder is not None
+        wanted = chosen.embedder(embedder)
+        # What was asked for by name must load before a file is made.
+        self._wanted = load(wanted) if asked else wanted
         self._made: MemoryEngine | None = None
         self._making = Lock()
-        self._bank: Bank = open_bank(str(path))
+        self._bank: Bank = open_bank(path)
         try:
-            if genome is not None or embedder is not None:
+            if asked:
                 _ = self._engine
         except BaseException:
             self._bank.close()
@@ -106,24 +110,29 @@ class Memory:
     ) -> AddReceipt:
         """Remember a text, messages (`{"role", "content", "time"?}` or `Message`) or an Episode.
 
-        `event_time` is when it happened (never the time of import). `source` names the
-        conversation, by default the run, else the messages' own hash; messages of a known
-        conversation continue it, and what is already there is merged, not stored twice.
+        `event_time` is when it happened (never the time of import); messages that have a time
+        keep it. `source` names the conversation, by default the run, else the messages' own hash;
+        messages of a known conversation continue it, and what repeats its end, or two and more
+        messages of it, is merged, not stored twice. What an Episode says of itself may be added
+        to, but not contradicted. A message without words (a tool call) is refused, the rest kept.
         """
         scope = read_scope(user_id, agent_id, run_id)
-        episode = episode_of(
-            text_or_messages, event_time=read_time(event_time), source=source, run_id=run_id
+        time = read_time(event_time)
+        handed = read(
+            text_or_messages, event_time=time, source=source, run_id=run_id, metadata=metadata
         )
+        episode = handed.episode
         single = isinstance(text_or_messages, str) and source is None
         # A lone text needs no place among others, so nobody has to wait while it is embedded.
         with nullcontext() if single else self._bank.atomic():
             units = self._units(episode, scope, single)
-            units = [replace(u, metadata={**u.metadata, **(metadata or {})}) for u in units]
-            receipts = self._engine.write(units)
-        fates = iter(map(Added.of, receipts))
-        blank = Added("", "refused", "", "it has no words")
+            units = [replace(u, metadata={**u.metadata, **episode.metadata}) for u in units]
+            receipts = iter(self._engine.write(units))
         return AddReceipt(
-            tuple(next(fates) if m.content.strip() else blank for m in episode.messages)
+            tuple(
+                Added.of(next(receipts), note) if message.content.strip() else Added.wordless(note)
+                for message, note in handed
+            )
         )
 
     def update(
@@ -138,33 +147,41 @@ class Memory:
     ) -> MemoryRecord:
         """Change a memory's text (it is indexed and embedded anew), its metadata, or both.
 
-        `metadata` replaces what was there. Raises NotFoundError for an unknown or foreign id.
+        `metadata` replaces what was there. Raises NotFoundError for an unknown id, and for
+        another owner's when any of the owner's ids is given.
         """
         if text is None and metadata is None:
             raise InputError("update needs text=, metadata= or both")
-        scope = _scope_if_given(user_id, agent_id, run_id)
+        if text is not None:
+            checking.text(text, "text")
+        about = checking.mapping(metadata, "metadata")
+        scope = scope_if_given(user_id, agent_id, run_id)
         with self._bank.atomic():
             unit = self._one(id, scope)
             if metadata is not None:
-                unit = replace(unit, metadata=dict(metadata))
+                unit = replace(unit, metadata=about)
             if text is None:
                 return MemoryRecord.of(self._bank.update(unit))
             return MemoryRecord.of(self._engine.rewrite(unit, text))
 
     def delete(
         self,
-        id: str,
+        id: str | Iterable[str],
         *,
         user_id: str | None = None,
         agent_id: str | None = None,
         run_id: str | None = None,
     ) -> Count:
-        """Erase a memory with all that is derived from it. NotFoundError if it is not there."""
-        scope = _scope_if_given(user_id, agent_id, run_id)
-        count = self._bank.delete([id], scope)
-        if not count:
-            raise _not_found(id)
-        return Count(count)
+        """Erase a memory, or several, with all that is derived from them.
+
+        Raises NotFoundError if one of them is not there, or is another owner's when any of the
+        owner's ids is given; then nothing is erased.
+        """
+        scope = scope_if_given(user_id, agent_id, run_id)
+        ids = checking.ids(id, "id")
+        with self._bank.atomic():
+            self._several(ids, scope)
+            return Count(self._bank.delete(ids))
 
     def delete_all(
         self,
@@ -178,7 +195,7 @@ class Memory:
 
         Memories of another run, or without a run, are not touched when `run_id` is given.
         """
-        scope = _scope_if_given(user_id, agent_id, run_id)
+        scope = scope_if_given(user_id, agent_id, run_id)
         if (scope is None) is not all:
             raise InputError(
                 "delete_all needs user_id=, agent_id= or run_id=, or all=True for the whole bank"
@@ -210,8 +227,8 @@ class Memory:
         `since`, `until`. A scope that is given twice must be the same. `.context` of the result is
         the text for an agent's prompt.
         """
-        if limit < 1:
-            raise InputError(f"limit must be at least 1, got {limit}")
+        checking.text(query, "query")
+        limit = checking.whole(limit, "limit", 1)
         scope = read_scope(user_id, agent_id, run_id, filters)
         found = self._engine.retrieve(query, scope, limit=limit, where=read_filter(filters))
         context, _ = compose(found)
@@ -225,8 +242,12 @@ class Memory:
         agent_id: str | None = None,
         run_id: str | None = None,
     ) -> MemoryRecord:
-        """One memory by id. Raises NotFoundError for an unknown id, or one of another owner."""
-        return MemoryRecord.of(self._one(id, _scope_if_given(user_id, agent_id, run_id)))
+        """One memory by id.
+
+        Raises NotFoundError for an unknown id, and for another owner's when any of the owner's
+        ids is given.
+        """
+        return MemoryRecord.of(self._one(id, scope_if_given(user_id, agent_id, run_id)))
 
     def get_all(
         self,
@@ -243,8 +264,8 @@ class Memory:
 
         `after` is the `next` of the page before.
         """
-        if limit < 1:
-            raise InputError(f"limit must be at least 1, got {limit}")
+        limit = checking.whole(limit, "limit", 1)
+        after = checking.whole(after, "after", 0)
         scope: Scope | None = read_scope(user_id, agent_id, run_id, filters)
         if all:
             if scope != Scope():
@@ -255,9 +276,23 @@ class Memory:
         more = shown[-1].seq if len(units) > limit else None
         return MemoryPage(tuple(map(MemoryRecord.of, shown)), more)
 
-    def history(self, id: str) -> History:
-        """Every mutation of a memory, oldest first, also after its deletion."""
-        rows = self._bank.history(id)
+    def history(
+        self,
+        id: str,
+        *,
+        user_id: str | None = None,
+        agent_id: str | None = None,
+        run_id: str | None = None,
+    ) -> History:
+        """Every mutation of a memory, oldest first, also after its deletion.
+
+        Raises NotFoundError for an unknown id. With an owner's ids the memory must still be there
+        and be that owner's: after deletion nobody can tell whose it was.
+        """
+        scope = scope_if_given(user_id, agent_id, run_id)
+        if scope is not None:
+            self._one(id, scope)
+        rows = self._bank.history(checking.text(id, "id"))
         if not rows:
             raise _not_found(id)
         return History(
@@ -269,30 +304,27 @@ class Memory:
 
     # -- learning
     def feedback(
-        self, hits_or_ids: Feedback, reward: float, query: str | None = None
+        self,
+        hits_or_ids: Feedback,
+        reward: float,
+        query: str | None = None,
+        *,
+        user_id: str | None = None,
+        agent_id: str | None = None,
+        run_id: str | None = None,
     ) -> FeedbackReceipt:
         """Tell how useful memories were: reward 0 (useless) to 1 (it was this one).
 
         Utility moves as `Q ← Q + 0.3 · (reward − Q)`; it counts in a search where the
-        configuration's `utility_weight` is above 0.
+        configuration's `utility_weight` is above 0. Raises NotFoundError for an unknown id, and
+        for another owner's when any of the owner's ids is given; then nothing is changed.
         """
-        if not 0 <= reward <= 1:
-            raise InputError(f"reward must lie between 0 and 1, got {reward}")
-        ids = _ids(hits_or_ids)
+        reward = checking.share(reward, "reward")
+        checking.optional_text(query, "query")
+        ids = ids_of(hits_or_ids)
+        scope = scope_if_given(user_id, agent_id, run_id)
         with self._bank.atomic():
-            units = {unit.id: unit for unit in self._bank.get(ids)}
-            for id in ids:
-                if id not in units:
-                    raise _not_found(id)
-            seen = {v.unit_id: v.exposures for v in self._bank.values(ids) if v.cluster == ""}
-            learned = [
-                Learned(id, q := units[id].utility, q + LEARNING_RATE * (reward - q)) for id in ids
-            ]
-            self._bank.set_values(
-                [Value(x.id, "", x.utility, seen.get(x.id, 0) + 1) for x in learned]
-            )
-            self._bank.touch(ids, reward, query)
-        return FeedbackReceipt(tuple(learned))
+            return learn(self._bank, self._several(ids, scope), reward, query)
 
     # -- looking after
     def verify(self) -> Verification:
@@ -308,7 +340,7 @@ class Memory:
         run_id: str | None = None,
     ) -> Stats:
         """Counts and size, of one owner or of the whole bank."""
-        return Stats.of(self._bank.stats(_scope_if_given(user_id, agent_id, run_id)))
+        return Stats.of(self._bank.stats(scope_if_given(user_id, agent_id, run_id)))
 
     def export(self, target: str | Path | IO[str]) -> Count:
         """Write every memory with its vector, relations and values as JSON lines."""
@@ -342,43 +374,20 @@ class Memory:
         units = units_from_episode(episode, scope)
         if single:
             return [replace(u, source=None, turn_start=None, turn_end=None) for u in units]
-        stored = [
-            u
-            for u in self._bank.scan(scope, Filter(sources=(episode.id,)))
-            if u.scope == scope and u.turn_start is not None
-        ]
-        stored.sort(key=lambda u: u.turn_start or 0)
-        offset = offset_of([_turn(u) for u in units], [_turn(u) for u in stored])
-        return [
-            replace(u, turn_start=(u.turn_start or 0) + offset, turn_end=(u.turn_end or 0) + offset)
-            for u in units
-        ]
+        stored = self._bank.scan(scope, Filter(sources=(episode.id,)))
+        return placed(units, [u for u in stored if u.scope == scope and u.turn_start is not None])
 
     def _one(self, id: str, scope: Scope | None) -> MemoryUnit:
-        found = self._bank.get([id], scope)
-        if not found:
-            raise _not_found(id)
-        return found[0]
+        return self._several([checking.text(id, "id")], scope)[0]
 
-
-def _scope_if_given(user_id: str | None, agent_id: str | None, run_id: str | None) -> Scope | None:
-    """A scope when any id is given; None (no restriction) otherwise."""
-    if user_id is None and agent_id is None and run_id is None:
-        return None
-    return Scope(user_id, agent_id, run_id)
-
-
-def _turn(unit: MemoryUnit) -> tuple[str | None, str]:
-    return unit.speaker, unit.content
-
-
-def _ids(given: Feedback) -> list[str]:
-    items: Sequence[SearchHit | str]
-    items = [given] if isinstance(given, str | SearchHit) else list(given)
-    ids = [item if isinstance(item, str) else item.id for item in items]
-    if not ids:
-        raise InputError("feedback was given no memory")
-    return list(dict.fromkeys(ids))
+    def _several(self, ids: list[str], scope: Scope | None) -> list[MemoryUnit]:
+        """The memories of these ids, all of them or none."""
+        found = self._bank.get(ids, scope)
+        known = {unit.id for unit in found}
+        for id in ids:
+            if id not in known:
+                raise _not_found(id)
+        return found
 
 
 def _not_found(id: str) -> NotFoundError:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from memgene.api import checking
 from memgene.bank.protocol import Bank
 from memgene.core import EmbedderMismatchError, InputError
 from memgene.embed import Embedder, load_embedder
@@ -30,6 +31,8 @@ class Recipe:
 
         Raises EmbedderMismatchError when another than the genome's is asked for.
         """
+        if asked is not None and not callable(getattr(asked, "embed", None)):
+            checking.text(asked, "embedder")
         if self.genome is None:
             return asked or load_settings().embedder or DEFAULT_EMBEDDER
         if asked is None or asked == self.genome.embedder:
@@ -46,12 +49,15 @@ class Recipe:
 
 def recipe(genome: str | Path | GenomeBundle | None, config: RetrievalConfig | None) -> Recipe:
     """What was asked for. Raises InputError when a genome and a configuration are given."""
+    if config is not None:
+        checking.instance(config, RetrievalConfig, "config", "a RetrievalConfig")
     if genome is None:
         return Recipe(config or RetrievalConfig())
     if config is not None:
         raise InputError("give either genome= or config=: a genome carries its configuration")
     from memgene.genome import GenomeBundle
 
+    checking.instance(genome, (str, Path, GenomeBundle), "genome", "a path or a GenomeBundle")
     bundle = genome if isinstance(genome, GenomeBundle) else GenomeBundle.load(Path(genome))
     return Recipe(bundle.config, bundle)
 

@@ -23,7 +23,7 @@ def reembed(
     Until it is done the old vectors stay; a failure leaves them as they were.
     """
     new = load(embedder or load_settings().embedder or DEFAULT_EMBEDDER)
-    bank = open_bank(str(path))
+    bank = open_bank(path)
     try:
         count = engine.reembed(bank, new, progress)
     finally:

@@ -60,9 +60,15 @@ class Added:
     reason: str = ""
 
     @classmethod
-    def of(cls, receipt: UnitReceipt) -> Added:
-        """The public side of a bank's receipt."""
-        return cls(receipt.id, str(receipt.fate), receipt.text, receipt.reason)
+    def of(cls, receipt: UnitReceipt, note: str = "") -> Added:
+        """The public side of a bank's receipt; `note` says what of the message is not kept."""
+        reason = "; ".join(filter(None, (receipt.reason, note)))
+        return cls(receipt.id, str(receipt.fate), receipt.text, reason)
+
+    @classmethod
+    def wordless(cls, note: str = "") -> Added:
+        """The fate of a message without words."""
+        return cls("", "refused", "", note or "it has no words")
 
     def model_dump(self) -> dict[str, Any]:
         """Plain values."""

@@ -13,8 +13,17 @@ _HEAD = """# Command line
 Written from the command line itself by `python -m memgene.cli.docs`.
 
 Every verb has `--json`: then the last line of stdout is one JSON object. Long work shows a
-progress bar on stderr when that is a terminal. Exit codes: 0 done, 1 failed (one line on stderr
-says why), 2 wrong usage, 130 interrupted.
+progress bar on stderr when that is a terminal.
+
+| exit code | means |
+|---|---|
+| 0 | done |
+| 1 | failed: something is absent, damaged or refused; one line on stderr says what |
+| 2 | wrong usage: a verb, option or value that cannot be used, such as an unknown split, harness, \
+agent or budget limit |
+| 130 | interrupted |
+
+A wrong value in `memgene.toml`, a `MEMGENE_*` variable or a genome is a failure (1), not usage.
 """
 
 

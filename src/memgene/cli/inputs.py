@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,13 @@ def json_object(text: str | None, option: str) -> dict[str, Any] | None:
     if not isinstance(value, dict):
         raise typer.BadParameter(f'{option} needs a JSON object, such as {{"key": "value"}}')
     return value
+
+
+def moment(text: str | None, option: str) -> datetime | None:
+    """The time in an option's text."""
+    from memgene.api.messages import read_time
+
+    return read_time(text, option)
 
 
 def words(text: str) -> str:

@@ -94,6 +94,8 @@ def evaluation(report: EvaluationReport, category_metric: str | None = None) -> 
     for one in filter(None, tables):
         say(f"{one.title} (percent, 95 % intervals)")
         wide_table(one.header, one.rows)
+        for note in one.notes:
+            say(note)
         say()
 
 

@@ -14,6 +14,7 @@ from memgene.core.errors import (
     MissingDependencyError,
     NotFoundError,
     RunError,
+    StoredConfigError,
 )
 from memgene.core.hit import Context, Hit, ViewScore, Why
 from memgene.core.ids import content_hash, stable_id
@@ -49,6 +50,7 @@ __all__ = [
     "Schema",
     "SchemaField",
     "Scope",
+    "StoredConfigError",
     "SystemClock",
     "Usage",
     "ViewScore",

@@ -15,6 +15,11 @@ class ConfigError(InputError):
     """A setting or lever is unknown, of the wrong type, or contradicts another."""
 
 
+class StoredConfigError(ConfigError):
+    """A stored configuration is unusable (`memgene.toml`, a `MEMGENE_*` variable, a genome);
+    no argument of the call is to blame."""
+
+
 class DataError(MemgeneError):
     """A data set or task folder is absent or malformed."""
 

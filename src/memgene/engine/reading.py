@@ -50,14 +50,22 @@ def compose(retrieval: Retrieval) -> tuple[str, int]:
     """The context text and how many hits stand in it.
 
     Best first, one rendered line a hit, at most `context_k` lines and `context_chars`
-    characters; a line that would cross the limit and all after it are left out.
+    characters. A first line that is longer is cut and ends in `…`, so that a hit never leaves the
+    context empty; a later line that would cross the limit and all after it are left out.
     """
+    limit = retrieval.config.context_chars
     lines: list[str] = []
     used = 0
     for hit in retrieval.hits[: retrieval.config.context_k]:
         line = hit.rendered or hit.text
+        if not lines:
+            line = _cut(line, limit)
         used += len(line) + (1 if lines else 0)
-        if used > retrieval.config.context_chars:
+        if used > limit:
             break
         lines.append(line)
     return "\n".join(lines), len(lines)
+
+
+def _cut(line: str, limit: int) -> str:
+    return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"

@@ -28,7 +28,7 @@ from memgene.core import (
 )
 from memgene.evaluation.case import Case, HitTrace
 from memgene.evaluation.executor import Executor, SerialExecutor
-from memgene.evaluation.memories import LazyMemory, MemoryFailedError, MemoryPool
+from memgene.evaluation.memories import LazyMemory, Memories, MemoryFailedError
 from memgene.evaluation.progress import Progress
 from memgene.evaluation.scoring import Scorer
 from memgene.harness.protocol import HarnessFactory
@@ -62,7 +62,7 @@ def evaluate_cases(
     progress: Progress | None = None,
     label: str = "",
     trace_hits: int = TRACE_HITS,
-    memories: MemoryPool | None = None,
+    memories: Memories | None = None,
     max_errors: float = MAX_ERRORS,
 ) -> list[Case]:
     """One case per question (default: all of the task's), in the order of the questions.
@@ -196,6 +196,7 @@ class _Run:
         question, gold, context = labelled.question, labelled.gold, steps.context
         hits = context.hits
         ranked = None if hits is None else tuple(_trace(h) for h in hits[: self._trace_hits])
+        timings = {step: _short(seconds) for step, seconds in steps.seconds.items()}
         return Case(
             question_id=question.id,
             group=question.group,
@@ -213,11 +214,11 @@ class _Run:
             scores={} if error else steps.scores,
             bank_evidence=steps.bank_evidence,
             pool_evidence=self._scorer.pool_evidence(labelled, context),
-            seconds=sum(steps.seconds.values()),
+            seconds=_short(sum(timings.values())),
             error=error,
             excluded=gold.unusable,
             question_type=predict_type(question.text),
-            timings=steps.seconds,
+            timings=timings,
             notes=context.notes,
         )
 
@@ -239,7 +240,7 @@ def _memories(
     factory: HarnessFactory,
     agent: Agent,
     training: Sequence[str] | None,
-    pool: MemoryPool | None,
+    pool: Memories | None,
 ) -> dict[str, LazyMemory]:
     """The memory of each group asked about, or under "" the one that all share."""
 
@@ -268,8 +269,8 @@ def _training(
     if both:
         raise InputError(
             f"the shared memory of task {task.name} would hold episodes of {len(both)} groups "
-            f"that are asked about ({', '.join(both[:3])}); cut the task by split, or name the "
-            "groups it may hold (training=…)"
+            f"that are asked about ({', '.join(both[:3])}); evaluate one split of it (--split dev, "
+            "val or test), or name the groups it may hold (training=…)"
         )
     return frozenset(held)
 
@@ -301,18 +302,23 @@ def _cut(text: str) -> str:
     return text if left <= 0 else f"{text[:TRACE_CHARACTERS]}\n[{left} more characters]"
 
 
+def _short(value: float) -> float:
+    """A number of the trace (never a score of a metric) in few digits: there are very many."""
+    return round(value, 6)
+
+
 def _trace(hit: Hit) -> HitTrace:
     """What is recorded of a hit. The ranker's features are left out: there are hundreds."""
     why = hit.why
     return HitTrace(
         id=hit.id,
         refs=hit.refs,
-        score=hit.score,
+        score=_short(hit.score),
         rendered=hit.rendered or hit.text,
         source=hit.source,
         why={
-            "views": {n: {"rank": v.rank, "score": v.score} for n, v in why.views.items()},
-            "fused": why.fused,
-            "factors": dict(why.factors),
+            "views": {n: {"rank": v.rank, "score": _short(v.score)} for n, v in why.views.items()},
+            "fused": _short(why.fused),
+            "factors": {name: _short(value) for name, value in why.factors.items()},
         },
     )

@@ -9,7 +9,7 @@ from memgene.agents.protocol import Agent
 from memgene.core import LabelledQuestion, RoleUsage, Usage
 from memgene.evaluation.evaluator import MAX_ERRORS, TRACE_HITS, evaluate_cases
 from memgene.evaluation.executor import Executor
-from memgene.evaluation.memories import MemoryPool
+from memgene.evaluation.memories import Account, MemoryPool
 from memgene.evaluation.progress import Progress
 from memgene.evaluation.report import HarnessReport, summarise
 from memgene.harness.protocol import HarnessFactory
@@ -32,11 +32,15 @@ def measure(
     max_errors: float = MAX_ERRORS,
     seed: int = 0,
 ) -> HarnessReport:
-    """`evaluate_cases`, then `summarise`. Usage is what the agent used meanwhile.
+    """`evaluate_cases`, then `summarise`.
 
-    `seed` is that of the bootstrap; see `evaluate_cases` for the rest.
+    Usage is what the agent used meanwhile, and what writing the memories it read took, whoever
+    had them written (where the pool makes its own writers): what this harness alone would have
+    cost. `seconds` are those that passed. `seed` is that of the bootstrap; see `evaluate_cases`
+    for the rest.
     """
     before, started = agent.usage(), time.perf_counter()
+    account = None if memories is None else Account(memories)
     cases = evaluate_cases(
         task,
         factory,
@@ -48,14 +52,14 @@ def measure(
         progress=progress,
         label=name,
         trace_hits=trace_hits,
-        memories=memories,
+        memories=account,
         max_errors=max_errors,
     )
     return summarise(
         cases,
         task,
         name=name,
-        usage=_since(before, agent.usage()),
+        usage=_since(before, agent.usage()) + (account.usage if account else Usage()),
         seconds=time.perf_counter() - started,
         seed=seed,
     )

@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Protocol, runtime_checkable
 
 from memgene.agents.protocol import Agent
-from memgene.core import Episode, stable_id
+from memgene.core import Episode, Usage, stable_id
 from memgene.harness.protocol import Harness, HarnessFactory
 
 
@@ -48,20 +48,33 @@ class SharedWrites(Protocol):
         ...
 
 
+Write = Callable[[Harness, Agent], None]
+"""Fills an empty memory, extracting with the agent."""
+
+
+class Memories(Protocol):
+    """Where memories that can be shared are opened."""
+
+    def open(self, factory: SharedWrites, contents: str, write: Write, agent: Agent) -> Harness:
+        """A harness over the memory with these contents, which `write` fills if it is new."""
+        ...
+
+
 class MemoryPool:
     """Written memories, kept for the next configuration that writes the same. Thread-safe.
 
     A memory is known by its `write_key`, the agent's name and the ids of its episodes; use one
     pool for one task. Close it (or use it as a context manager) to release the memories.
+    `make_writer` makes an agent for each memory that is written, so that its cost is known
+    (`cost`); without it the agent that asks also writes, and the cost is in that agent's usage.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, make_writer: Callable[[], Agent] | None = None) -> None:
+        self._make_writer = make_writer
         self._lock = Lock()
         self._kept: dict[tuple[str, str], _Kept] = {}
 
-    def open(
-        self, factory: SharedWrites, contents: str, write: Callable[[Harness], None]
-    ) -> Harness:
+    def open(self, factory: SharedWrites, contents: str, write: Write, agent: Agent) -> Harness:
         """A harness over the memory with these contents, which `write` fills if it is new.
 
         A memory whose writing fails is not kept, and the failure is raised.
@@ -70,9 +83,22 @@ class MemoryPool:
             kept = self._kept.setdefault((factory.write_key, contents), _Kept())
         with kept.lock:
             if kept.owner is None:
-                kept.owner = written(factory, write)
-                kept.memory = factory.memory(kept.owner)
+                self._fill(kept, factory, write, agent)
             return factory.attach(kept.memory)
+
+    def cost(self, write_key: str, contents: str) -> Usage:
+        """What writing this memory took, also when it failed."""
+        with self._lock:
+            kept = self._kept.get((write_key, contents))
+            return kept.cost if kept else Usage()
+
+    def _fill(self, kept: _Kept, factory: SharedWrites, write: Write, agent: Agent) -> None:
+        writer = self._make_writer() if self._make_writer else agent
+        try:
+            kept.owner = written(factory, lambda harness: write(harness, writer))
+        finally:
+            kept.cost = writer.usage() if self._make_writer else Usage()
+        kept.memory = factory.memory(kept.owner)
 
     def discard(self, write_key: str) -> None:
         """Close the memories written under this key."""
@@ -101,13 +127,42 @@ class MemoryPool:
         self.close()
 
 
+class Account:
+    """A pool as one evaluation uses it: every memory it opens is charged to it in full.
+
+    So the cost of a memory that several configurations read stands beside each of them, and does
+    not depend on which came first.
+    """
+
+    def __init__(self, pool: MemoryPool) -> None:
+        self._pool = pool
+        self._lock = Lock()
+        self._charged: dict[tuple[str, str], Usage] = {}
+
+    def open(self, factory: SharedWrites, contents: str, write: Write, agent: Agent) -> Harness:
+        """As the pool does."""
+        try:
+            return self._pool.open(factory, contents, write, agent)
+        finally:
+            key = (factory.write_key, contents)
+            with self._lock:
+                self._charged[key] = self._pool.cost(*key)
+
+    @property
+    def usage(self) -> Usage:
+        """What the memories opened so far took to write."""
+        with self._lock:
+            return sum(self._charged.values(), start=Usage())
+
+
 class _Kept:
-    """One written memory and the harness that owns it."""
+    """One written memory, the harness that owns it, and what it took to write."""
 
     def __init__(self) -> None:
         self.lock = Lock()
         self.owner: Harness | None = None
         self.memory: object = None
+        self.cost = Usage()
 
     def close(self) -> None:
         if self.owner is not None:
@@ -132,7 +187,7 @@ class LazyMemory:
         agent: Agent,
         episodes: tuple[Episode, ...],
         readers: int,
-        pool: MemoryPool | None,
+        pool: Memories | None,
     ) -> None:
         self.stored = frozenset(
             ref
@@ -178,13 +233,13 @@ class LazyMemory:
     def _open(self) -> Harness:
         if self._pool is not None and isinstance(self._factory, SharedWrites):
             contents = stable_id(self._agent.name, *(episode.id for episode in self._episodes))
-            return self._pool.open(self._factory, contents, self._write)
-        return written(self._factory, self._write)
+            return self._pool.open(self._factory, contents, self._write, self._agent)
+        return written(self._factory, lambda harness: self._write(harness, self._agent))
 
-    def _write(self, harness: Harness) -> None:
+    def _write(self, harness: Harness, writer: Agent) -> None:
         instruction = harness.instructions.knowledge_item
         for episode in self._episodes:
-            item = self._agent.extract(episode, harness.item_schema, instruction)
+            item = writer.extract(episode, harness.item_schema, instruction)
             harness.write(item, episode)
 
     def _close(self) -> None:

@@ -9,10 +9,12 @@ from __future__ import annotations
 import json
 import os
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import fields, replace
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from memgene.core import DataError, InputError
 from memgene.evaluation.case import Case, HitTrace
@@ -20,6 +22,7 @@ from memgene.evaluation.case import Case, HitTrace
 FORMAT = 1
 _KIND = "memgene.cases"
 _CASE = tuple(f.name for f in fields(Case))
+_BEGIN = '{"question_id":'
 _HIT = tuple(f.name for f in fields(HitTrace))
 
 
@@ -29,24 +32,25 @@ def write_cases(path: Path | str, cases: Iterable[Case], *, redact: bool = False
     The file appears when all are written; an interrupted write leaves the former file as it was.
     Raises InputError when a case holds something JSON cannot (a NaN score, an object).
     """
+    lines = (_case_line(redacted(case) if redact else case) for case in cases)
+    return _write_lines(Path(path), lines, redact=redact)
+
+
+def update_cases(path: Path | str, cases: Sequence[Case]) -> int:
+    """`write_cases` to a file that may be there: what it holds of other questions comes first, as
+    it stands. Returns how many cases the file has then."""
     target = Path(path)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = target.with_name(f".{target.name}.{os.getpid()}.{threading.get_ident()}")
-    written = 0
-    try:
-        with unfinished.open("w", encoding="utf-8", newline="\n") as out:
-            out.write(_line({"format": FORMAT, "kind": _KIND, "redacted": redact}, "header"))
-            for case in cases:
-                record = _to_json(redacted(case) if redact else case)
-                out.write(_line(record, case.question_id))
-                written += 1
-            out.flush()
-            os.fsync(out.fileno())
-        unfinished.replace(target)
-    except BaseException:
-        unfinished.unlink(missing_ok=True)
-        raise
-    return written
+    new = {case.question_id for case in cases}
+    lines = (_case_line(case) for case in cases)
+    if not target.exists():
+        return _write_lines(target, lines)
+    with _opened(target) as old:
+        kept = (
+            line
+            for number, line in enumerate(old, start=2)
+            if _question_of(line, target, number) not in new
+        )
+        return _write_lines(target, chain(kept, lines))
 
 
 def read_cases(path: Path | str) -> list[Case]:
@@ -57,12 +61,7 @@ def read_cases(path: Path | str) -> list[Case]:
 def iter_cases(path: Path | str) -> Iterator[Case]:
     """Cases one by one. Raises DataError naming file and line when one cannot be read."""
     source = Path(path)
-    try:
-        lines = source.open(encoding="utf-8")
-    except FileNotFoundError:
-        raise DataError(f"no case records at {source}; `evaluate --out` writes them") from None
-    with lines:
-        _check_header(source, lines.readline())
+    with _opened(source) as lines:
         for number, line in enumerate(lines, start=2):
             try:
                 yield _from_json(json.loads(line))
@@ -85,6 +84,52 @@ def redacted(case: Case) -> Case:
         error=None if case.error is None else ": ".join(case.error.split(": ")[:2]),
         notes={},
     )
+
+
+def _write_lines(target: Path, lines: Iterable[str], *, redact: bool = False) -> int:
+    """The header and the lines, whole or not at all."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = target.with_name(f".{target.name}.{os.getpid()}.{threading.get_ident()}")
+    written = 0
+    try:
+        with unfinished.open("w", encoding="utf-8", newline="\n") as out:
+            out.write(_line({"format": FORMAT, "kind": _KIND, "redacted": redact}, "header"))
+            for line in lines:
+                out.write(line)
+                written += 1
+            out.flush()
+            os.fsync(out.fileno())
+        unfinished.replace(target)
+    except BaseException:
+        unfinished.unlink(missing_ok=True)
+        raise
+    return written
+
+
+@contextmanager
+def _opened(source: Path) -> Iterator[IO[str]]:
+    """The lines after the header of a file of cases."""
+    try:
+        lines = source.open(encoding="utf-8", newline="\n")
+    except FileNotFoundError:
+        raise DataError(f"no case records at {source}; `evaluate --out` writes them") from None
+    with lines:
+        _check_header(source, lines.readline())
+        yield lines
+
+
+def _question_of(line: str, source: Path, number: int) -> str:
+    """The question's id, which every record begins with: the rest need not be parsed."""
+    if not line.startswith(_BEGIN):
+        raise DataError(f"{source}:{number} is not a case record: no question_id comes first")
+    try:
+        return str(json.JSONDecoder().raw_decode(line, len(_BEGIN))[0])
+    except ValueError as problem:
+        raise DataError(f"{source}:{number} is not a case record: {problem}") from problem
+
+
+def _case_line(case: Case) -> str:
+    return _line(_to_json(case), case.question_id)
 
 
 def _line(record: Mapping[str, Any], name: str) -> str:

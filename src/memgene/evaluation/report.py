@@ -16,23 +16,32 @@ from memgene.tasks.task import Task
 
 @dataclass(frozen=True, slots=True)
 class CategoryReport:
-    """One category. `set_apart` ones count in no mean of the harness."""
+    """One category. `set_apart` ones count in no mean of the harness; `official` is the metric
+    they are scored by where it is not the task's."""
 
     questions: int
     excluded: int
     errors: int
     metrics: Mapping[str, Interval]
     set_apart: bool = False
+    official: str | None = None
+
+    def shown(self, metric: str) -> str:
+        """The metric that stands for the category in a table of `metric`."""
+        return self.official if self.official in self.metrics and self.official else metric
 
     def to_json(self) -> dict[str, Any]:
         """An entry of `by_category`."""
-        return {
+        record: dict[str, Any] = {
             "questions": self.questions,
             "excluded": self.excluded,
             "errors": self.errors,
             "set_apart": self.set_apart,
             "metrics": {name: interval.to_json() for name, interval in self.metrics.items()},
         }
+        if self.official:
+            record["official"] = self.official
+        return record
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +86,13 @@ class HarnessReport:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows of text for whoever prints: every row is as long as the header."""
+    """Rows of text for whoever prints: every row is as long as the header. `notes` explain words
+    and marks that stand in it."""
 
     title: str
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,29 +144,49 @@ class EvaluationReport:
         return self._table("memories without a ranking", [IN_TEXT], without)
 
     def category_table(self, metric: str) -> Table:
-        """One row per category, one column per harness; `*` marks categories set apart."""
-        names = _in_order(report.by_category for report in self.harnesses)
-        rows = []
-        for name in names:
+        """One row per category, one column per harness, then the lowest and the spread.
+
+        `*` marks categories set apart, which show their official metric where they have one.
+        """
+        rows, notes = [], []
+        for name in _in_order(report.by_category for report in self.harnesses):
             parts = [report.by_category.get(name) for report in self.harnesses]
-            apart = any(part is not None and part.set_apart for part in parts)
-            cells = [_cell(part.metrics.get(metric) if part else None) for part in parts]
+            apart = next((part for part in parts if part is not None and part.set_apart), None)
+            shown = next((part.shown(metric) for part in parts if part is not None), metric)
+            cells = [_cell(part.metrics.get(shown) if part else None) for part in parts]
             rows.append((f"{name} *" if apart else name, *cells))
+            if apart:
+                by = f", scored by {shown}" if shown != metric else ""
+                notes.append(f"* {name} is set apart{by}: it counts in no mean, nor below")
+        spreads = [report.spread.get(metric) for report in self.harnesses]
+        rows.append(
+            ("lowest", *(f"{100 * s.minimum:.1f} {s.category}" if s else "–" for s in spreads))
+        )
+        rows.append(("spread", *(f"{100 * s.std:.1f}" if s else "–" for s in spreads)))
+        notes.append("spread: standard deviation of the categories' means")
         header = ("category", *(report.name for report in self.harnesses))
-        return Table(f"{metric} by category", header, tuple(rows))
+        return Table(f"{metric} by category", header, tuple(rows), tuple(notes))
 
     def _table(self, title: str, metrics: Sequence[str], reports: Sequence[HarnessReport]) -> Table:
-        header = ("harness", "questions", "errors", *metrics)
+        header = ("harness", "questions", "excluded", "errors", *metrics)
         rows = tuple(
             (
                 report.name,
                 str(report.questions),
+                str(report.excluded),
                 str(report.errors),
                 *(_cell(report.metrics.get(metric)) for metric in metrics),
             )
             for report in reports
         )
-        return Table(title, header, rows)
+        notes = []
+        if any(report.excluded for report in reports):
+            notes.append(
+                "excluded: evidence that cannot be scored; missing in ranking metrics only"
+            )
+        if any(report.errors for report in reports):
+            notes.append("errors: a call failed, which is no wrong answer; they have no score")
+        return Table(title, header, rows, tuple(notes))
 
 
 def summarise(
@@ -174,6 +205,7 @@ def summarise(
         category: _category(
             [case for case in cases if case.category == category],
             set_apart=category in task.set_apart,
+            official=task.set_apart_metric if category in task.set_apart else None,
             seed=seed,
         )
         for category in categories
@@ -217,13 +249,16 @@ def usage_json(usage: Usage) -> dict[str, dict[str, float]]:
     }
 
 
-def _category(cases: Sequence[Case], *, set_apart: bool, seed: int) -> CategoryReport:
+def _category(
+    cases: Sequence[Case], *, set_apart: bool, official: str | None, seed: int
+) -> CategoryReport:
     return CategoryReport(
         questions=len(cases),
         excluded=_count_excluded(cases),
         errors=_count_errors(cases),
         metrics=intervals(cases, seed=seed),
         set_apart=set_apart,
+        official=official,
     )
 
 

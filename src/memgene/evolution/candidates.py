@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,6 +20,8 @@ from memgene.evolution.scoring import mean
 from memgene.evolution.sealed import DevVal
 from memgene.retrieval.config import RetrievalConfig
 from memgene.retrieval.ranker import Ranker
+
+_GENOME = "retrieval.toml"
 
 
 class Learner(Protocol):
@@ -65,7 +68,7 @@ class Candidates:
 
     def start(self, config: RetrievalConfig, reason: str) -> Candidate:
         """Candidate 000."""
-        self._record(0, "000", "", "start", {}, reason, config, 0.0)
+        self._record(0, "000", None, "start", {}, reason, config, 0.0)
         return self._evaluated("000", config)
 
     def derive(self, number: int, parent: Candidate, proposal: Proposal, by: str) -> Candidate:
@@ -85,7 +88,7 @@ class Candidates:
         elif config.fusion != LEARNED:
             config = config.changed(ranker=None)
         settings = settings_of(proposal.changes)
-        made = self._record(number, name, parent.id, by, settings, proposal.reason, config, seconds)
+        made = self._record(number, name, parent, by, settings, proposal.reason, config, seconds)
         self._meter.add_seconds(made.seconds)
         return self._evaluated(name, config)
 
@@ -119,7 +122,7 @@ class Candidates:
         self,
         number: int,
         name: str,
-        parent: str,
+        parent: Candidate | None,
         by: str,
         settings: Mapping[str, Any],
         reason: str,
@@ -127,17 +130,20 @@ class Candidates:
         seconds: float,
     ) -> Proposed:
         """Write a candidate's files, then the event that vouches for them."""
+        origin = parent.id if parent else ""
         if self._run.journal.peek(Proposed, candidate=name) is None:
-            message = f"# Candidate {name}\n\nFrom {parent or 'nothing'}, by {by}: {reason}\n"
+            message = f"# Candidate {name}\n\nFrom {origin or 'nothing'}, by {by}: {reason}\n"
             message += "".join(f"\n- {lever} = {value!r}" for lever, value in settings.items())
-            files = {"retrieval.toml": config.to_toml(), "message.md": message.rstrip() + "\n"}
+            files = {_GENOME: config.to_toml(), "message.md": message.rstrip() + "\n"}
+            if parent is not None:
+                files["patch.diff"] = _patch(parent, name, config)
             self._run.save_files(name, files)
         learned = config.ranker if config.fusion == LEARNED else None
         return self._run.journal.emit(
             Proposed(
                 round=number,
                 candidate=name,
-                parent=parent,
+                parent=origin,
                 proposer=by,
                 changes=settings,
                 reason=reason,
@@ -147,3 +153,11 @@ class Candidates:
                 seconds=seconds,
             )
         )
+
+
+def _patch(parent: Candidate, name: str, config: RetrievalConfig) -> str:
+    """Unified difference of the genome file against the parent's."""
+    before, after = (made.to_toml().splitlines(keepends=True) for made in (parent.config, config))
+    return "".join(
+        difflib.unified_diff(before, after, f"{parent.id}/{_GENOME}", f"{name}/{_GENOME}")
+    )

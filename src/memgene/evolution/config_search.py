@@ -77,6 +77,14 @@ class SearchOutcome:
         return self.lineage[place - 1] if place else None
 
 
+def require_a_round(meter: BudgetMeter, data: DevVal) -> None:
+    """Raises InputError when the budget does not cover the start, a candidate and the re-check."""
+    least = len(data.diagnose) + 2 * len(data.select) + 2 * len(data.fresh)
+    blocked = meter.blocks(least)
+    if blocked is not None:
+        raise InputError(f"the budget does not cover the start and one candidate: {blocked}")
+
+
 class ConfigSearch:
     """One search over the dev and val questions it is given. Call `run` once."""
 
@@ -102,9 +110,7 @@ class ConfigSearch:
         Raises InputError when the budget does not cover a single round, RunInterruptedError after
         the round in which a stop was asked for.
         """
-        blocked = self._blocked(len(self._data.diagnose) + 2 * len(self._data.select))
-        if blocked is not None:
-            raise InputError(f"the budget does not cover the start and one candidate: {blocked}")
+        require_a_round(self._tools.meter, self._data)
         start = self._tools.candidates.start(self._preset.start(), f"preset {self._preset.name}")
         self._current = self._best = start
         self._lineage.append(start)

@@ -22,7 +22,7 @@ from memgene.evolution.result import (
     pool_rows,
 )
 from memgene.evolution.rundir import BEST, RunFolder, row_subject
-from memgene.evolution.single import evolve_division
+from memgene.evolution.single import evolve_division, prepare
 from memgene.evolution.workbench import Workbench
 from memgene.genome import GenomeBundle
 from memgene.retrieval.config import RetrievalConfig
@@ -41,6 +41,8 @@ def evolve_folds(
     settings, task = bench.settings, bench.task
     assert settings.folds is not None
     divisions = fold_splits(task, settings.folds, settings.seed)
+    for division in divisions:
+        prepare(bench, division)
     asked, data = settings.to_dict(task), {task.name: task.fingerprint}
     with RunFolder.open(path, asked, data, resume=resume) as run:
         run.journal.emit(_started(bench))

@@ -2,8 +2,8 @@
 
 run.toml        settings, package versions, git revision, data fingerprints
 journal.jsonl   every event in order
-candidates/<id>/  retrieval.toml, message.md, cases.jsonl, usage.json
-final/<row>/    the same for the rows of the final report
+candidates/<id>/  retrieval.toml, patch.diff (to the parent), message.md, cases.jsonl, usage.json
+final/<row>/    retrieval.toml, cases.jsonl, usage.json of the rows of the final report
 best/           the promoted genome bundle
 """
 
@@ -20,7 +20,7 @@ import tomli_w
 
 from memgene.core import Clock, RunError, content_hash
 from memgene.evaluation.case import Case
-from memgene.evaluation.records import read_cases, write_cases
+from memgene.evaluation.records import read_cases, update_cases
 from memgene.evolution.events import Resumed
 from memgene.evolution.files import write_folder, write_whole
 from memgene.evolution.journal import Journal, sync_folder
@@ -64,15 +64,21 @@ class RunFolder:
 
         `settings` are plain values (None = not given), `data` fingerprints by name. Raises
         RunError when the folder holds something and `resume` is not asked, when there is nothing
-        to resume, when another process uses it, or when settings or data differ from the run's.
+        to resume, when it cannot be written to, when another process uses it, or when settings or
+        data differ from the run's. A folder that is refused is left as it was.
         """
         folder = Path(path)
-        if resume and not folder.is_dir():
-            raise RunError(f"there is no run to resume at {folder}")
-        folder.mkdir(parents=True, exist_ok=True)
-        lock = RunLock(folder)
+        asked = {"settings": _given(settings), "data": dict(data)}
         try:
-            asked = {"settings": _given(settings), "data": dict(data)}
+            _refuse_unusable(folder, asked, resume)
+            folder.mkdir(parents=True, exist_ok=True)
+            lock = RunLock(folder)
+        except OSError as error:
+            raise RunError(
+                f"a run cannot be kept in {folder}: {error.strerror or error}; "
+                "choose another folder with --run (Python: run_dir=…)"
+            ) from error
+        try:
             fresh = not (folder / RUN_FILE).exists()
             differences: tuple[str, ...] = ()
             if fresh:
@@ -108,10 +114,7 @@ class RunFolder:
 
     def save_cases(self, subject: str, cases: Sequence[Case]) -> None:
         """Add cases to the subject's record; those of the same questions are replaced."""
-        path = self.folder_of(subject) / "cases.jsonl"
-        new = {case.question_id for case in cases}
-        old = read_cases(path) if path.exists() else []
-        write_cases(path, [*(c for c in old if c.question_id not in new), *cases])
+        update_cases(self.folder_of(subject) / "cases.jsonl", cases)
 
     def load_cases(self, subject: str, question_ids: Collection[str]) -> list[Case]:
         """Recorded cases of these questions, in the order of `question_ids`."""
@@ -189,6 +192,16 @@ def _given(settings: Mapping[str, Any]) -> dict[str, Any]:
         json.dumps({name: value for name, value in settings.items() if value is not None})
     )
     return plain
+
+
+def _refuse_unusable(folder: Path, asked: Mapping[str, Any], resume: bool) -> None:
+    """What can be told before anything is made or locked there."""
+    if resume and not folder.is_dir():
+        raise RunError(f"there is no run to resume at {folder}")
+    if (folder / RUN_FILE).exists():
+        _check_resumable(folder, asked, resume)
+    elif folder.is_dir():
+        _require_empty(folder, resume)
 
 
 def _require_empty(folder: Path, resume: bool) -> None:

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from memgene.core import Budget
+from memgene.core import Budget, InputError
 from memgene.evolution.budget import BudgetMeter
 from memgene.evolution.candidates import Candidates
-from memgene.evolution.config_search import ConfigSearch, SearchOutcome, SearchTools
+from memgene.evolution.config_search import (
+    ConfigSearch,
+    SearchOutcome,
+    SearchTools,
+    require_a_round,
+)
 from memgene.evolution.events import Finished, RunStarted
 from memgene.evolution.final import FinalOutcome, FinalReport, FinalTools
 from memgene.evolution.guard import BestSoFar, Guard, GuardMode, PairedGuard
@@ -22,6 +27,7 @@ from memgene.evolution.rundir import BEST, RunFolder
 from memgene.evolution.sealed import DevVal, SealedTest, seal
 from memgene.evolution.workbench import Workbench, can_learn
 from memgene.retrieval.levers import Need
+from memgene.tasks.metrics import can_apply, get_metric
 from memgene.tasks.splits import Division
 
 
@@ -40,9 +46,28 @@ def evolve_division(
     """
     settings, task = bench.settings, bench.task
     asked = settings.to_dict(task) | ({"fold": place.fold} if place.folds else {})
+    data, sealed = prepare(bench, division)
     with RunFolder.open(path, asked, {task.name: task.fingerprint}, resume=resume) as run:
-        data, sealed = seal(task, division, settings.seed)
         return _Evolution(bench, run, data, division.origin, progress, place).run(sealed)
+
+
+def prepare(bench: Workbench, division: Division) -> tuple[DevVal, SealedTest]:
+    """The questions of a division, when an evolution can be made of them.
+
+    Everything that would end it without a result is refused here, before a run folder is made: it
+    would stand in the way of the corrected command. Raises InputError for a budget that covers no
+    round and for a metric that applies to none of the dev or val questions.
+    """
+    data, sealed = seal(bench.task, division, bench.settings.seed)
+    metric = get_metric(bench.metric)
+    for name, questions in (("val", data.select), ("dev", data.diagnose)):
+        if not any(can_apply(metric, question) for question in questions):
+            raise InputError(
+                f"metric {metric.name} applies to none of the {name} questions "
+                f"({metric.description}); choose another with --metric"
+            )
+    require_a_round(BudgetMeter(bench.settings.budget), data)
+    return data, sealed
 
 
 class _Evolution:

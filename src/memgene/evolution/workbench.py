@@ -9,7 +9,6 @@ from memgene.agents.protocol import Agent
 from memgene.agents.registry import make_agent
 from memgene.core import LabelledQuestion
 from memgene.embed.protocol import Embedder, WordVectors
-from memgene.embed.registry import load_embedder, word_vectors
 from memgene.evaluation.executor import Executor, SerialExecutor, ThreadExecutor
 from memgene.evaluation.memories import MemoryPool
 from memgene.evolution.diagnosis import is_ranking
@@ -18,7 +17,7 @@ from memgene.evolution.learning import ANSWER_TOKENS, EVIDENCE, RankerLearner, l
 from memgene.evolution.settings import EvolveSettings
 from memgene.evolution.task_evaluator import TaskEvaluator
 from memgene.harness.protocol import HarnessFactory
-from memgene.harness.registry import make_factory
+from memgene.harness.registry import LoadedModels, make_factory
 from memgene.retrieval.config import RetrievalConfig
 from memgene.tasks.metrics import METRICS
 from memgene.tasks.task import Task
@@ -41,11 +40,14 @@ class Workbench:
     def of(cls, task: Task, settings: EvolveSettings, interrupt: Interruptible) -> Workbench:
         """Load what the settings name. `static` are the static rows by name, the bank as the
         configuration it is. Raises ConfigError when an agent, embedder or harness is unknown."""
-        embedder = load_embedder(settings.embedder)
-        words = embedder if isinstance(embedder, WordVectors) else word_vectors()
+        models = LoadedModels()
         agent = make_agent(settings.agent)
-        static = {
-            name: RetrievalConfig() if name == "bank" else make_factory(name, embedder=embedder)
+        embedder = models.embedder(settings.embedder)
+        words = models.words(embedder)
+        static: dict[str, HarnessFactory | RetrievalConfig] = {
+            name: RetrievalConfig()
+            if name == "bank"
+            else make_factory(name, embedder=embedder, models=models)
             for name in settings.harnesses
         }
         return cls(task, settings, agent, embedder, words, MemoryPool(), interrupt, static)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from memgene.core import ConfigError, NotFoundError, stable_id
+from memgene.core import ConfigError, NotFoundError, StoredConfigError, stable_id
 from memgene.retrieval.config import RetrievalConfig
 
 FORMAT = 1
@@ -100,18 +100,21 @@ class GenomeBundle:
 
         Raises:
             NotFoundError: nothing there, or a file of the bundle is missing.
-            ConfigError: made by another format, damaged, or its id does not fit its content.
+            StoredConfigError: made by another format, damaged, or its id does not fit its content.
         """
         path = Path(path)
         try:
             head = tomllib.loads(_text(path, "genome.toml"))
         except tomllib.TOMLDecodeError as error:
-            raise ConfigError(f"{path}/genome.toml is damaged: {error}") from error
+            raise StoredConfigError(f"{path}/genome.toml is damaged: {error}") from error
         if head.get("format") != FORMAT:
-            raise ConfigError(
+            raise StoredConfigError(
                 f"{path} is a genome of format {head.get('format')!r}; this version reads {FORMAT}"
             )
-        config = RetrievalConfig.from_toml(_text(path, "retrieval.toml"))
+        try:
+            config = RetrievalConfig.from_toml(_text(path, "retrieval.toml"))
+        except ConfigError as error:
+            raise StoredConfigError(f"{path}/retrieval.toml: {error}") from error
         try:
             bundle = cls(
                 config=config,
@@ -124,9 +127,9 @@ class GenomeBundle:
             )
             stated = head["id"]
         except (KeyError, TypeError, AttributeError) as error:
-            raise ConfigError(f"{path}/genome.toml is damaged: {error!r}") from error
+            raise StoredConfigError(f"{path}/genome.toml is damaged: {error!r}") from error
         if bundle.id != stated:
-            raise ConfigError(
+            raise StoredConfigError(
                 f"{path} says it is genome {stated} but its content is {bundle.id}: it was edited"
             )
         return bundle
@@ -136,7 +139,7 @@ def _text(path: Path, name: str) -> str:
     try:
         return _read(path, name).decode()
     except UnicodeDecodeError as error:
-        raise ConfigError(f"{path}/{name} is damaged: {error}") from error
+        raise StoredConfigError(f"{path}/{name} is damaged: {error}") from error
 
 
 def _read(path: Path, name: str) -> bytes:
@@ -146,10 +149,10 @@ def _read(path: Path, name: str) -> bytes:
         if path.is_file():
             with zipfile.ZipFile(path) as archive:
                 if archive.getinfo(name).file_size > _LARGEST:
-                    raise ConfigError(f"{path}: {name} is larger than {_LARGEST} bytes")
+                    raise StoredConfigError(f"{path}: {name} is larger than {_LARGEST} bytes")
                 return archive.read(name)
     except (FileNotFoundError, KeyError):
         raise NotFoundError(f"{path} has no {name}: it is not a genome bundle") from None
     except (zipfile.BadZipFile, zlib.error) as error:
-        raise ConfigError(f"{path} is not a zip file, or a damaged one: {error}") from error
+        raise StoredConfigError(f"{path} is not a zip file, or a damaged one: {error}") from error
     raise NotFoundError(f"there is no genome bundle at {path}")

@@ -57,8 +57,38 @@ def harness_names() -> Mapping[str, str]:
     return _ABOUT
 
 
-def make_factory(spec: str, *, embedder: str | Embedder = "static") -> HarnessFactory:
-    """A factory for a harness name or `genome:PATH`.
+class LoadedModels:
+    """Embedders and word vectors for several harnesses, each loaded when first asked for.
+
+    Whoever makes several factories makes one of these and hands it to each.
+    """
+
+    def __init__(self) -> None:
+        self._embedders: dict[str, Embedder] = {}
+        self._words: WordVectors | None = None
+
+    def embedder(self, given: str | Embedder) -> Embedder:
+        """The embedder of that name, or the one given."""
+        if not isinstance(given, str):
+            return given
+        if given not in self._embedders:
+            self._embedders[given] = load_embedder(given)
+        return self._embedders[given]
+
+    def words(self, embedder: Embedder) -> WordVectors:
+        """The embedder itself where it knows words, else the static word vectors."""
+        if isinstance(embedder, WordVectors):
+            return embedder
+        if self._words is None:
+            known = (e for e in self._embedders.values() if isinstance(e, WordVectors))
+            self._words = next(known, None) or word_vectors()
+        return self._words
+
+
+def make_factory(
+    spec: str, *, embedder: str | Embedder = "static", models: LoadedModels | None = None
+) -> HarnessFactory:
+    """A factory for a harness name or `genome:PATH`. `models` are shared with other factories.
 
     Raises:
         ConfigError: the name is unknown.
@@ -70,23 +100,26 @@ def make_factory(spec: str, *, embedder: str | Embedder = "static") -> HarnessFa
     if spec == "recent":
         return Recent
     if spec.startswith("genome:"):
-        return _genome(spec, Path(spec.removeprefix("genome:")))
+        return _genome(spec, Path(spec.removeprefix("genome:")), models)
     if spec not in _CONFIGS:
         raise ConfigError(f"there is no harness {spec!r}; there are {', '.join(_ABOUT)}")
-    return bank_factory(_CONFIGS[spec](), embedder, name=spec)
+    return bank_factory(_CONFIGS[spec](), embedder, spec, models)
 
 
 def bank_factory(
-    config: RetrievalConfig, embedder: str | Embedder = "static", name: str = "bank"
+    config: RetrievalConfig,
+    embedder: str | Embedder = "static",
+    name: str = "bank",
+    models: LoadedModels | None = None,
 ) -> BankHarnessFactory:
     """Bank harnesses of a configuration, with the static word vectors for the soft match view."""
-    loaded = load_embedder(embedder) if isinstance(embedder, str) else embedder
-    words = loaded if isinstance(loaded, WordVectors) else word_vectors()
-    return BankHarnessFactory(config, loaded, words, name)
+    shared = models or LoadedModels()
+    loaded = shared.embedder(embedder)
+    return BankHarnessFactory(config, loaded, shared.words(loaded), name)
 
 
-def _genome(spec: str, path: Path) -> BankHarnessFactory:
+def _genome(spec: str, path: Path, models: LoadedModels | None) -> BankHarnessFactory:
     from memgene.genome import GenomeBundle
 
     bundle = GenomeBundle.load(path)
-    return bank_factory(bundle.config, bundle.embedder, name=spec)
+    return bank_factory(bundle.config, bundle.embedder, spec, models)

@@ -23,7 +23,7 @@ from memgene.evolution.result import EVOLVED, START, add_usage
 from memgene.evolution.rundir import BEST, JOURNAL_FILE, read_run
 from memgene.reports import outcome
 from memgene.reports.history import History, follow, read_history
-from memgene.reports.model import RunView, Trajectory
+from memgene.reports.model import RunView, Trajectory, was_asked
 from memgene.reports.numbers import signed, value
 from memgene.retrieval.config import RetrievalConfig
 
@@ -77,6 +77,7 @@ def load_view(folder: Path) -> RunView:
         settings=_settings(run),
         fingerprints={str(k): str(v) for k, v in run.get("data", {}).items()},
         notes=_notes(parts, folds=bool(folds)),
+        search_asked=_search_asked(parts),
     )
 
 
@@ -105,6 +106,12 @@ def _pooled(parts: Sequence[Mapping[str, Sequence[Case]]]) -> dict[str, list[Cas
         return {}
     shared = [name for name in parts[0] if all(name in part for part in parts)]
     return {name: [case for part in parts for case in part[name]] for name in shared}
+
+
+def _search_asked(parts: Sequence[_Part]) -> bool:
+    """False only where there are val cases and none of them was asked for an answer."""
+    cases = [c for p in parts for found in p.history.val.values() for c in found.values()]
+    return not cases or any(was_asked(case) for case in cases)
 
 
 def _usage(parts: Sequence[_Part]) -> dict[str, dict[str, float]]:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from memgene.reports.model import RunView
 from memgene.reports.numbers import duration, interval, points, probability, signed
+from memgene.reports.rounds import UNASKED
 
 
 def markdown(view: RunView) -> str:
@@ -38,6 +39,8 @@ def markdown(view: RunView) -> str:
                 for row in view.categories
             ),
         )
+    if not view.search_asked:
+        lines += ["", UNASKED]
     lines += ["", f"Wall time {duration(view.seconds)}."]
     return "\n".join(lines) + "\n"
 

@@ -31,6 +31,11 @@ class Difference:
     p: float | None = None
 
 
+def was_asked(case: Case) -> bool:
+    """Whether the agent was asked for an answer; an evaluation of rankings alone does not."""
+    return bool(case.answer) or case.abstained or "respond" in case.timings
+
+
 class Verdict(StrEnum):
     """What became of a round's candidate."""
 
@@ -81,6 +86,11 @@ class Followed:
     gold: tuple[str, ...]
     steps: tuple[tuple[int, Case], ...]
 
+    @property
+    def asked(self) -> bool:
+        """Whether it was asked for an answer in any round."""
+        return any(was_asked(case) for _, case in self.steps)
+
 
 @dataclass(frozen=True, slots=True)
 class Example:
@@ -113,7 +123,8 @@ class Trajectory:
 
 @dataclass(frozen=True, slots=True)
 class RunView:
-    """Everything one report shows. Absent parts are empty, and the page says so."""
+    """Everything one report shows. Absent parts are empty, and the page says so. `search_asked`:
+    the search asked the agent for answers (for a ranking it need not)."""
 
     run: str
     task: str
@@ -135,6 +146,7 @@ class RunView:
     settings: Mapping[str, str] = field(default_factory=dict)
     fingerprints: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    search_asked: bool = True
 
     @property
     def evolved(self) -> Score | None:

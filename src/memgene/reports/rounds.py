@@ -10,6 +10,8 @@ from memgene.reports.model import Change, Followed, Round, RunView, Trajectory, 
 from memgene.reports.numbers import duration, points
 from memgene.reports.traces import evidence_places, trace
 
+UNASKED = "The search asked for no answers: its metric looks at the ranking alone."
+
 
 def rounds(view: RunView) -> Markup:
     """A list of rounds per trajectory, and the table of failure causes."""
@@ -24,7 +26,8 @@ def rounds(view: RunView) -> Markup:
             parts.append(details(one.name, body, open_=one is view.trajectories[0]))
     if not parts:
         return Markup("")
-    return section("What changed each round, and why", *parts)
+    lead = "" if view.search_asked else UNASKED
+    return section("What changed each round, and why", *parts, lead=lead)
 
 
 def zeros(view: RunView) -> Markup:
@@ -33,7 +36,7 @@ def zeros(view: RunView) -> Markup:
     if not any(part.html for part in parts):
         return Markup("")
     lead = (
-        "Val questions with score 0 under each round's candidate, of how many. "
+        f"Val questions with {view.metric} 0 under each round's candidate, of how many. "
         "Val guides the search; these are not held-out numbers."
     )
     return section("Questions that scored zero", *parts, lead=lead)
@@ -43,16 +46,24 @@ def followed(one: Followed | None, metric: str) -> Markup:
     """A question's answers and scores, round by round."""
     if one is None or not one.steps:
         return Markup("")
+    head = ("round", metric, "evidence at", *(("answer",) if one.asked else ()), "first hit")
     rows = [
-        (number, points(case.scores.get(metric)), _found(case), case.answer or "–", _top(case))
+        (
+            number,
+            points(case.scores.get(metric)),
+            _found(case),
+            *((case.answer or "–",) if one.asked else ()),
+            _top(case),
+        )
         for number, case in one.steps
     ]
     gold = " / ".join(one.gold) or "(not answerable)"
+    said = "The val question that gained most; ✓ marks gold evidence."
     return section(
         "One question through all rounds",
-        element("p", "The val question that gained most; ✓ marks gold evidence.", class_="quiet"),
+        element("p", said if one.asked else f"{said} {UNASKED}", class_="quiet"),
         element("p", element("b", one.question), " Gold: ", gold),
-        table(("round", "score", "evidence at", "answer", "first hit"), rows, numeric_from=99),
+        table(head, rows, numeric_from=99),
         details("Its trace in the first and the last round", *_ends(one)),
     )
 

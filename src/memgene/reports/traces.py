@@ -7,7 +7,7 @@ from typing import Any
 
 from memgene.evaluation.case import Case, HitTrace
 from memgene.reports.elements import Markup, Piece, details, element, join, section, table
-from memgene.reports.model import Example
+from memgene.reports.model import Example, was_asked
 from memgene.reports.numbers import points
 
 HITS_SHOWN = 5
@@ -22,12 +22,7 @@ def examples(title: str, lead: str, found: tuple[Example, ...], metric: str) -> 
 
 def trace(case: Case) -> Markup:
     """Answer and first hits with rank and score per view; ✓ marks gold evidence."""
-    answer: list[Piece] = [
-        element("b", "Answer: "),
-        case.answer or "(no answer)",
-        element("span", f" ({case.rule})", class_="quiet") if case.rule else "",
-    ]
-    parts: list[Piece] = [element("p", *answer)]
+    parts: list[Piece] = [_answer(case)]
     if case.hits is None:
         parts.append(element("p", "This memory returns text without a ranking.", class_="quiet"))
     else:
@@ -35,6 +30,20 @@ def trace(case: Case) -> Markup:
         parts.append(table(("", "memory, and why it stands there", "score"), rows, numeric_from=2))
         parts.append(element("p", _placed(case), class_="quiet"))
     return join(parts)
+
+
+def _answer(case: Case) -> Markup:
+    if case.error is not None:
+        return element("p", element("b", "Error: "), case.error)
+    if not was_asked(case):
+        words = "No answer was asked for: the metric looks at the ranking alone."
+        return element("p", words, class_="quiet")
+    return element(
+        "p",
+        element("b", "Answer: "),
+        case.answer or "(no answer)",
+        element("span", f" ({case.rule})", class_="quiet") if case.rule else "",
+    )
 
 
 def _example(example: Example, metric: str) -> Markup:

@@ -10,13 +10,14 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from memgene.core.errors import ConfigError
+from memgene.core.errors import ConfigError, StoredConfigError
 from memgene.settings.model import LLM_ROLES, Settings
 
 FILE_NAME = "memgene.toml"
 PREFIX = "MEMGENE_"
 FILE_VARIABLE = "MEMGENE_CONFIG"
 _SIMPLE = ("embedder", "agent", "data", "db")
+_ARGUMENTS = "arguments"
 
 
 def load_settings(
@@ -32,7 +33,8 @@ def load_settings(
     file are relative to that file.
 
     Raises:
-        ConfigError: a key or variable is unknown or has an unusable value; names it and its place.
+        ConfigError: a key or variable is unknown or has an unusable value; names it and its place
+            (StoredConfigError where that is the file or the environment).
     """
     variables = os.environ if environment is None else environment
     file = _file(folder or Path.cwd(), variables)
@@ -43,7 +45,7 @@ def load_settings(
     from_variables = _from_environment(variables)
     merged = _merge(merged, from_variables)
     given = {name: value for name, value in (arguments or {}).items() if value is not None}
-    _check(given, "arguments")
+    _check(given, _ARGUMENTS)
     return _check(_merge(merged, given), "settings")
 
 
@@ -59,7 +61,7 @@ def _file(folder: Path, variables: Mapping[str, str]) -> Path | None:
     if named:
         path = Path(named)
         if not path.is_file():
-            raise ConfigError(f"{FILE_VARIABLE} names {named}, which is not a file")
+            raise StoredConfigError(f"{FILE_VARIABLE} names {named}, which is not a file")
         return path
     path = folder / FILE_NAME
     return path if path.is_file() else None
@@ -69,7 +71,9 @@ def _read(path: Path) -> dict[str, Any]:
     try:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path} is not TOML: {error}") from error
+        raise StoredConfigError(f"{path} is not TOML: {error}") from error
+    except OSError as error:
+        raise StoredConfigError(f"{path} cannot be read: {error.strerror}") from error
     if isinstance(values.get("data"), str):
         values["data"] = path.parent / values["data"]
     db = values.get("db")
@@ -83,7 +87,7 @@ def _from_environment(variables: Mapping[str, str]) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for name in sorted(n for n in variables if n.startswith(PREFIX)):
         if name not in known:
-            raise ConfigError(
+            raise StoredConfigError(
                 f"environment variable {name} is not a setting; "
                 f"there are {', '.join(environment_names())}"
             )
@@ -116,7 +120,8 @@ def _check(values: Mapping[str, Any], where: str) -> Settings:
         return Settings.model_validate(values)
     except ValidationError as error:
         found = [_finding(e["loc"], e["type"], e["msg"], e["input"]) for e in error.errors()]
-        raise ConfigError(f"{where}: {'; '.join(found)}") from error
+        kind = ConfigError if where == _ARGUMENTS else StoredConfigError
+        raise kind(f"{where}: {'; '.join(found)}") from error
 
 
 def _finding(place: tuple[int | str, ...], kind: str, message: str, given: object) -> str:

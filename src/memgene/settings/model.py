@@ -52,7 +52,7 @@ class Settings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     embedder: str | None = Field(default=None, min_length=1)
-    agent: Literal["offline"] = "offline"
+    agent: Literal["offline", "llm"] = "offline"
     data: Path | None = None
     db: str | None = Field(default=None, min_length=1)
     llm: LLMRoles = LLMRoles()

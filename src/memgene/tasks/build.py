@@ -28,6 +28,7 @@ def build_task(record: TaskRecord, content: FolderContent, folder: Path) -> Task
         fixed_splits=_splits(record.splits),
         exclusions=tuple(Exclusion(q.id, q.gold.unusable) for q in questions if q.gold.unusable),
         licence=record.licence,
+        set_apart_metric=record.set_apart_metric,
     )
 
 

@@ -9,6 +9,8 @@ from pathlib import Path
 
 from memgene.core import InputError
 from memgene.tasks.build import build_task, episode_group, message_ids, question_group
+from memgene.tasks.metrics import can_apply, get_metric
+from memgene.tasks.part import counted
 from memgene.tasks.reading import (
     EPISODES_FILE,
     QUESTIONS_FILE,
@@ -56,7 +58,7 @@ def examine(folder: Path) -> tuple[Task | None, CheckReport]:
     summary = None
     if not errors and content.task is not None:
         task = build_task(content.task, content, folder)
-        errors += _split_errors(task, content)
+        errors += [*_metric_errors(task, content), *_split_errors(task, content)]
     if task is not None and not errors:
         warnings += [*_split_warnings(task), *_content_warnings(task, content)]
         summary = summarise(task)
@@ -118,6 +120,22 @@ def _question_errors(
     for answer in record.answers if record.choices else ():
         if answer not in record.choices and answer not in letters:
             yield f"answer {answer!r} is none of the choices, nor a choice's letter"
+
+
+def _metric_errors(task: Task, content: FolderContent) -> Iterator[Problem]:
+    metric = get_metric(task.metric)
+    questions = counted(task)
+    if questions and not any(
+        can_apply(metric, question, ranks=ranks)
+        for question in questions
+        for ranks in (True, False)
+    ):
+        yield Problem(
+            TASK_FILE,
+            line_of_key(content.task_text, "metric"),
+            f"metric {metric.name} applies to no question ({metric.description}); "
+            "give the questions what it needs, or choose another",
+        )
 
 
 def _split_errors(task: Task, content: FolderContent) -> Iterator[Problem]:

@@ -60,6 +60,8 @@ def _head(task: Task) -> dict[str, Any]:
         head["licence"] = task.licence
     if task.set_apart:
         head["set_apart"] = sorted(task.set_apart)
+    if task.set_apart_metric:
+        head["set_apart_metric"] = task.set_apart_metric
     if task.hints:
         head["hints"] = dict(task.hints)
     if task.fixed_splits:

@@ -46,13 +46,16 @@ def subset(
 
 
 def limit(task: Task, count: int, seed: int = 0) -> Task:
-    """At most `count` questions, drawn at random by seed, in task order."""
+    """At most `count` of the questions that count, drawn at random by seed, in task order.
+
+    Those of categories set apart are left out: they would not be what was asked for.
+    """
     if count < 1:
         raise InputError(f"limit must be at least 1 question, got {count}")
-    if count >= len(task.questions):
-        return task
-    ids = [q.id for q in task.questions]
-    return subset(task, question_ids=random.Random(seed).sample(ids, count))
+    ids = [q.id for q in counted(task)]
+    if count < len(ids):
+        ids = random.Random(seed).sample(ids, count)
+    return task if len(ids) == len(task.questions) else subset(task, question_ids=ids)
 
 
 def counted(task: Task) -> tuple[LabelledQuestion, ...]:

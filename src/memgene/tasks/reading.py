@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import re
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -16,6 +18,25 @@ from memgene.tasks.records import EpisodeRecord, QuestionRecord, TaskRecord
 TASK_FILE = "task.toml"
 EPISODES_FILE = "episodes.jsonl"
 QUESTIONS_FILE = "questions.jsonl"
+
+# What a key should have held, by pydantic's kind of error.
+_WANTED: Mapping[str, str] = MappingProxyType(
+    {
+        "string_type": "text",
+        "string_too_short": "text that is not empty",
+        "list_type": "a list",
+        "dict_type": "an object of keys and values",
+        "model_type": "an object of keys and values",
+        "model_attributes_type": "an object of keys and values",
+        "float_type": "a number",
+        "float_parsing": "a number",
+        "finite_number": "a number that is not infinite",
+        "int_type": "a whole number",
+        "int_parsing": "a whole number",
+        "int_from_float": "a whole number",
+        "bool_type": "true or false",
+    }
+)
 
 R = TypeVar("R", bound=BaseModel)
 
@@ -86,7 +107,7 @@ def _read_task(folder: Path, problems: list[Problem]) -> tuple[TaskRecord | None
         last = len(text.splitlines()) or 1
         problems.append(Problem(TASK_FILE, int(found[1]) if found else last, f"not TOML: {error}"))
     except ValidationError as error:
-        for message, place in _explain(error):
+        for message, place in _explain(error, "a table of keys and values"):
             problems.append(Problem(TASK_FILE, line_of_key(text, place), message))
     return None, text
 
@@ -109,7 +130,8 @@ def _read_lines(folder: Path, name: str, model: type[R], problems: list[Problem]
         except UnicodeEncodeError:
             problems.append(Problem(name, number, "holds a lone surrogate (\\ud800–\\udfff)"))
         except ValidationError as error:
-            problems += [Problem(name, number, message) for message, _ in _explain(error)]
+            found = _explain(error, "a JSON object")
+            problems += [Problem(name, number, message) for message, _ in found]
     if raw is not None and not records and not any(p.file == name for p in problems):
         problems.append(Problem(name, 1, "the file is empty"))
     return records
@@ -132,21 +154,36 @@ def _decode(name: str, number: int, line: bytes, problems: list[Problem]) -> str
         return None
 
 
-def _explain(error: ValidationError) -> list[tuple[str, str]]:
-    """Messages with the key they concern (`messages[2].text`), and the top-level key."""
+def _explain(error: ValidationError, whole: str) -> list[tuple[str, str]]:
+    """Messages with the key they concern (`messages[2].text`), and the last key of it. `whole` is
+    what a value without keys should have been."""
+    wanted: dict[tuple[str, str], list[str]] = {}
     explained: dict[tuple[str, str], None] = {}
     for issue in error.errors():
         parts = [p for p in issue["loc"] if not (isinstance(p, str) and _is_union_branch(p))]
         path = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in parts).lstrip(".")
-        if issue["type"] == "extra_forbidden":
-            message = f"unknown key {path!r}"
-        elif issue["type"] == "missing":
-            message = f"key {path!r} is missing"
-        else:
+        last = str(parts[-1]) if parts else ""
+        kind = issue["type"]
+        if kind == "extra_forbidden":
+            explained[f"unknown key {path!r}", last] = None
+        elif kind == "missing":
+            explained[f"key {path!r} is missing", last] = None
+        elif kind == "value_error":
             said = issue["msg"].removeprefix("Value error, ")
-            message = f"{path}: {said}" if path else said
-        explained[(message, str(parts[-1]) if parts else "")] = None
+            explained[f"{path}: {said}" if path else said, last] = None
+        else:
+            words = whole if not path else _WANTED.get(kind) or _must_be(issue["msg"])
+            wanted.setdefault((path, last), []).append(words)
+    for (path, last), kinds in wanted.items():
+        # A value that may be of several kinds has an issue for each.
+        said = f"must be {' or '.join(dict.fromkeys(kinds))}"
+        explained[f"{path}: {said}" if path else said, last] = None
     return list(explained)
+
+
+def _must_be(message: str) -> str:
+    """What is wanted, out of a message of pydantic's."""
+    return re.sub(r"^Input should be (a valid )?", "", message)
 
 
 def _is_union_branch(part: str) -> bool:

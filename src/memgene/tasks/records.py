@@ -140,5 +140,6 @@ class TaskRecord(_Record):
     format: int = Field(default=FORMAT, ge=1, le=FORMAT)
     licence: str = ""
     set_apart: list[Text] = Field(default_factory=list)
+    set_apart_metric: Annotated[str, BeforeValidator(_known_metric)] | None = None
     hints: dict[str, str] = Field(default_factory=dict)
     splits: SplitsRecord | None = None

@@ -41,7 +41,8 @@ class Task:
     """Everything an evaluation needs. Immutable; subsets are new tasks.
 
     `metric` is what evolution maximises by default. `set_apart` names categories that are
-    reported apart and never counted in a mean (LoCoMo's adversarial questions).
+    reported apart and never counted in a mean (LoCoMo's adversarial questions);
+    `set_apart_metric` is what they are officially scored by, where it is not `metric`.
     `fingerprint` is a hash of the data.
     """
 
@@ -56,6 +57,7 @@ class Task:
     fixed_splits: Mapping[str, Split] = field(default_factory=dict)
     exclusions: tuple[Exclusion, ...] = ()
     licence: str = ""
+    set_apart_metric: str | None = None
 
     @property
     def groups(self) -> tuple[str, ...]:

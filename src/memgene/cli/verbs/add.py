@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from memgene.cli import inputs, options, output
+from memgene.cli.app import FAILED
 
 
 def add(
@@ -32,22 +33,32 @@ def add(
     embedder: options.Embedder = None,
     json: options.Json = False,
 ) -> None:
-    """Remember a text or a conversation."""
+    """Remember a text or a conversation.
+
+    Ends with code 1 when nothing of it could be stored.
+    """
     given = inputs.words(text)
+    # Read before the file is made.
+    said = inputs.messages(given) if messages else given.strip()
+    about = inputs.json_object(metadata, "--metadata")
+    moment = inputs.moment(time, "--time")
     with inputs.open_memory(db, embedder=embedder, make=True) as memory:
         receipt = memory.add(
-            inputs.messages(given) if messages else given.strip(),
+            said,
             user_id=user_id,
             agent_id=agent_id,
             run_id=run_id,
-            metadata=inputs.json_object(metadata, "--metadata"),
-            event_time=time,
+            metadata=about,
+            event_time=moment,
             source=source,
         )
     if json:
         output.json_line(receipt.model_dump())
-        return
-    for one in receipt:
-        output.say(
-            f"{one.event:<10} {one.id}  {one.text}" + (f"  ({one.reason})" if one.reason else "")
-        )
+    else:
+        for one in receipt:
+            output.say(
+                f"{one.event:<10} {one.id}  {one.text}"
+                + (f"  ({one.reason})" if one.reason else "")
+            )
+    if not receipt.ids:
+        raise typer.Exit(FAILED)

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from memgene.cli import bars, options, output
+from memgene.cli.app import program
 
 
 def demo(
@@ -20,6 +21,7 @@ def demo(
     from memgene.api import demo as steps
 
     show = not json
+    steps.prepare(dir)
     task = steps.task()
     if show:
         output.say(steps.introduction(task))
@@ -37,10 +39,10 @@ def demo(
         output.say("\n3. Search a small memory with what evolved:\n")
     found = steps.search_with(task, run, dir)
     if not show:
-        output.json_line(steps.summary(report, run, found))
+        output.json_line(steps.summary(report, run, found, program()))
         return
     output.say(f'"{found.query}"')
     for place, hit in enumerate(found.result, start=1):
         output.say(f"{place:>2}  {hit.score:7.3f}  {hit.line}")
     output.say(f"\nReport: {run.report}")
-    output.say(f"Next:   {steps.next_command(found)}")
+    output.say(f"Next:   {steps.next_command(found, program())}")

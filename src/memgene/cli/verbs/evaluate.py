@@ -26,12 +26,22 @@ def evaluate(
     ] = "test",
     limit: Annotated[
         int | None,
-        typer.Option("--limit", metavar="N", min=1, help="So many questions, drawn by the seed."),
+        typer.Option(
+            "--limit",
+            metavar="N",
+            min=1,
+            help="So many questions, drawn by the seed; categories set apart are left out.",
+        ),
     ] = None,
     seed: options.Seed = 0,
     seeds: Annotated[
         int | None,
-        typer.Option("--seeds", metavar="N", min=1, help="Average over so many seeds from --seed."),
+        typer.Option(
+            "--seeds",
+            metavar="N",
+            min=1,
+            help="Average over so many seeds from --seed, on the questions that --seed draws.",
+        ),
     ] = None,
     embedder: options.Embedder = None,
     data: options.Data = None,
@@ -41,11 +51,15 @@ def evaluate(
         typer.Option("--out", metavar="DIR", help="Write cases and report.json there."),
     ] = None,
     categories: Annotated[
-        bool, typer.Option("--categories", help="Also a table by category.")
+        bool,
+        typer.Option("--categories", help="Also a table by category, with lowest and spread."),
     ] = False,
     json: options.Json = False,
 ) -> None:
-    """Evaluate memories on a task: means with 95 % intervals."""
+    """Evaluate memories on a task: means with 95 % intervals.
+
+    Usage is what each memory would have cost alone: what several read is charged to each.
+    """
     from memgene.api import evaluate as run
     from memgene.api import open_task
 

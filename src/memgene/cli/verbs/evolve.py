@@ -82,6 +82,9 @@ def evolve(
     from memgene.api import open_task
     from memgene.core import Budget
 
+    static = None if harness is None else inputs.names(harness)
+    if static == []:
+        raise typer.BadParameter("--harness needs a name; `memgene harnesses` lists them all")
     loaded = open_task(task, data, inputs.task_options(option))
     with bars.evolution_bar(json) as progress, output.finishing_on_interrupt():
         result = start(
@@ -94,7 +97,7 @@ def evolve(
             resume=resume,
             folds=folds,
             agent=agent,
-            harness=None if harness is None else inputs.names(harness),
+            harness=static,
             proposer=proposer,
             guard=guard,
             preset=preset,

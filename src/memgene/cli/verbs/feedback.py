@@ -18,6 +18,9 @@ def feedback(
         typer.Option("--reward", metavar="X", min=0.0, max=1.0, help="0 useless … 1 decisive."),
     ],
     db: options.Db = None,
+    user_id: options.UserId = None,
+    agent_id: options.AgentId = None,
+    run_id: options.RunId = None,
     query: Annotated[
         str | None, typer.Option("--query", metavar="TEXT", help="What had been looked for.")
     ] = None,
@@ -28,7 +31,9 @@ def feedback(
     Utility moves as Q ← Q + 0.3 · (reward − Q).
     """
     with inputs.open_memory(db) as memory:
-        receipt = memory.feedback(ids, reward, query)
+        receipt = memory.feedback(
+            ids, reward, query, user_id=user_id, agent_id=agent_id, run_id=run_id
+        )
     if json:
         output.json_line(receipt.model_dump())
         return

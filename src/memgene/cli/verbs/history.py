@@ -12,11 +12,14 @@ from memgene.cli import inputs, options, output
 def history(
     id: Annotated[str, typer.Argument(metavar="ID", help="The memory's id.")],
     db: options.Db = None,
+    user_id: options.UserId = None,
+    agent_id: options.AgentId = None,
+    run_id: options.RunId = None,
     json: options.Json = False,
 ) -> None:
     """Show every change of a memory, also after its deletion."""
     with inputs.open_memory(db) as memory:
-        found = memory.history(id)
+        found = memory.history(id, user_id=user_id, agent_id=agent_id, run_id=run_id)
     if json:
         output.json_line(found.model_dump())
         return

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from collections import Counter
-from typing import Annotated
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Annotated
 
 import typer
 
 from memgene.cli import inputs, options, output
+
+if TYPE_CHECKING:
+    from memgene.api import ImportReceipt
 
 
 def import_(
@@ -20,8 +25,10 @@ def import_(
     json: options.Json = False,
 ) -> None:
     """Read what export wrote; what is there is merged."""
-    with inputs.open_memory(db, embedder=embedder, make=True) as memory:
-        receipt = memory.import_(sys.stdin if origin == inputs.STDIN else origin)
+    from memgene.api.transfer import opened
+
+    with opened(sys.stdin if origin == inputs.STDIN else origin, "r") as lines:
+        receipt = _read(lines, db, embedder)
     counts = Counter(one.event for one in receipt)
     if json:
         output.json_line(
@@ -39,3 +46,16 @@ def import_(
             f"{receipt.set_aside} vectors by {receipt.made_by} were set aside, "
             "their memories embedded anew"
         )
+
+
+def _read(lines: IO[str], db: str | None, embedder: str | None) -> ImportReceipt:
+    """The import; an export that cannot be read makes no file."""
+    from memgene.api.transfer import check
+
+    if not Path(inputs.bank_path(db, make=True)).exists():
+        if not lines.seekable():
+            lines = io.StringIO(lines.read())
+        check(lines)
+        lines.seek(0)
+    with inputs.open_memory(db, embedder=embedder, make=True) as memory:
+        return memory.import_(lines)

@@ -19,7 +19,7 @@ def list_(
         int, typer.Option("--limit", metavar="N", min=1, help="How many memories a page.")
     ] = 100,
     after: Annotated[
-        int, typer.Option("--after", metavar="PLACE", help="Start behind this place.")
+        int, typer.Option("--after", metavar="PLACE", min=0, help="Start behind this place.")
     ] = 0,
     all: Annotated[bool, typer.Option("--all", help="Memories of every owner.")] = False,
     json: options.Json = False,

@@ -133,6 +133,7 @@ def _task(samples: list[dict[str, Any]], fingerprint: str) -> Task:
         metric=INFO.metric,
         fingerprint=stable_id(INFO.name, fingerprint),
         set_apart=frozenset({ADVERSARIAL}),
+        set_apart_metric="locomo_f1",
         exclusions=unusable,
         licence=LICENCE,
     )

@@ -9,7 +9,7 @@ from memgene.tasks.metrics.answers import (
 )
 from memgene.tasks.metrics.locomo import official_locomo_f1
 from memgene.tasks.metrics.rankings import evidence_in_text, mrr, ndcg_at_k, recall_at_k
-from memgene.tasks.metrics.registry import METRICS, Metric, Needs, get_metric, score_all
+from memgene.tasks.metrics.registry import METRICS, Metric, Needs, can_apply, get_metric, score_all
 from memgene.tasks.metrics.scored import RankedUnit, Scored, evidence_index, evidence_texts
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "Needs",
     "RankedUnit",
     "Scored",
+    "can_apply",
     "contains_match",
     "evidence_in_text",
     "evidence_index",

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
 
-from memgene.core import InputError
+from memgene.core import InputError, LabelledQuestion
 from memgene.tasks.metrics.answers import (
     contains_match,
     exact_match,
@@ -58,6 +58,16 @@ def score_all(scored: Scored, metrics: Mapping[str, Metric] | None = None) -> di
     chosen = METRICS if metrics is None else metrics
     values = ((name, metric(scored)) for name, metric in chosen.items())
     return {name: value for name, value in values if value is not None}
+
+
+def can_apply(metric: Metric, labelled: LabelledQuestion, *, ranks: bool = True) -> bool:
+    """Whether the metric has a score for this question at all, whatever is answered and found by
+    a memory that ranks (or that does not)."""
+    texts = () if ranks else tuple((ref,) for ref in labelled.gold.evidence)
+    probe = Scored(
+        labelled.question, labelled.gold, ranking=() if ranks else None, evidence_texts=texts
+    )
+    return metric(probe) is not None
 
 
 def _over_answers(score: Callable[[str, str], float]) -> Callable[[Scored], float | None]:
