@@ -230,7 +230,8 @@ class Memory:
         checking.text(query, "query")
         limit = checking.whole(limit, "limit", 1)
         scope = read_scope(user_id, agent_id, run_id, filters)
-        found = self._engine.retrieve(query, scope, limit=limit, where=read_filter(filters))
+        where = read_filter(filters)
+        found = self._engine.retrieve(query, scope, limit=limit, where=where, pooled=False)
         context, _ = compose(found)
         return SearchResult(tuple(map(SearchHit.of, found.hits)), context)
 

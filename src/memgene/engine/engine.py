@@ -67,12 +67,13 @@ class MemoryEngine:
         where: Filter | None = None,
         now: datetime | None = None,
         explained: int | None = None,
+        pooled: bool = True,
     ) -> Retrieval:
         """Rank what the scope may see for a question.
 
         `scope=None` looks at all owners. At most `limit` hits (50) come back, the first
         `explained` (all) of them with reasons; `now` is what recency counts from (default: the
-        newest event).
+        newest event). Without `pooled` the refs of the other candidates are not collected.
         """
         limit = DEFAULT_LIMIT if limit is None else limit
         if where == Filter():
@@ -88,7 +89,8 @@ class MemoryEngine:
             )
             index = scoped.index
             hits = hits_of(ranking, index, limit, limit if explained is None else explained)
-            pool = tuple(ref for row in ranking.rows.tolist() for ref in index.units[row].refs)
+            rows = ranking.rows.tolist() if pooled else ()
+            pool = tuple(ref for row in rows for ref in index.units[row].refs)
         return Retrieval(hits, pool, ranking.query.type, ranking.config)
 
     def candidates(self, text: str, scope: Scope | None = None) -> Candidates:
