@@ -88,12 +88,12 @@ class RetrievalConfig:
         about="embed only the query's content words (auto: for static embedders)",
     )
     max_df: float = lever(
-        0.02,
+        0.03,
         1.0,
         0.001,
         1.0,
         treats=(Symptom.SLOW,),
-        about="query words in over 100 units and a larger share of all leave the lexical views",
+        about="query words in over 100 units and a larger share of all leave the full-text search",
     )
     # fusion
     fusion: str = lever(

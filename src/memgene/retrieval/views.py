@@ -90,9 +90,8 @@ class _Request:
         return self.signals.index
 
     def terms(self) -> tuple[QueryTerm, ...]:
-        """Words of the lexical views: names in or out, very frequent ones dropped."""
-        terms = self.signals.query.content(names=not self.config.lexical_drop_names)
-        return frequent_dropped(terms, self.index, self.config.max_df)
+        """Words of the lexical, window and episode views: names in or out."""
+        return self.signals.query.content(names=not self.config.lexical_drop_names)
 
     def best(self, name: str, scores: Floats) -> View:
         """A view from the scores of all rows."""
@@ -131,13 +130,12 @@ def _lexical(request: _Request) -> View:
 
 
 def _entity_swap(request: _Request) -> View:
-    query = request.signals.query
-    terms = frequent_dropped(query.content(names=False), request.index, request.config.max_df)
-    return _text_view("entity_swap", request, terms)
+    return _text_view("entity_swap", request, request.signals.query.content(names=False))
 
 
-def _text_view(name: str, request: _Request, terms: Sequence[QueryTerm]) -> View:
-    words = [t.word for t in terms]
+def _text_view(name: str, request: _Request, terms: tuple[QueryTerm, ...]) -> View:
+    kept = frequent_dropped(terms, request.index, request.config.max_df)
+    words = [t.word for t in kept]
     found = request.search_text(words, request.limit) if words else ()
     row_of, allowed = request.index.row_of, request.allowed
     pairs = [(row_of[i], s) for i, s in found if i in row_of]
