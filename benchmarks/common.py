@@ -102,6 +102,10 @@ def copy_bandwidth(size: int) -> float:
 class AskingAgent(OfflineAgent):
     """Formulates like the offline agent and answers nothing: for measures of the ranking."""
 
+    @property
+    def concurrency(self) -> int:
+        return 1
+
     def respond(
         self, question: Question, context: Context, instruction: str, always_on: str = ""
     ) -> Answer:

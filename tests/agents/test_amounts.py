@@ -7,8 +7,8 @@ from datetime import date
 import pytest
 
 from memgene.agents.extractive.amounts import clock_time, count_for, duration, frequency
-from memgene.agents.extractive.dates import find_dates
 from memgene.agents.extractive.sentences import analyse
+from memgene.retrieval.dates import find_dates
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memgene.agents.extractive.dates import find_dates, read_date
-from memgene.agents.extractive.periods import shift_months
+from memgene.retrieval.dates import find_dates, read_date
+from memgene.retrieval.periods import shift_months
 
 MONDAY = date(2023, 5, 8)
 THURSDAY = date(2023, 5, 25)

@@ -73,7 +73,7 @@ def test_a_shared_task_is_evaluated_by_split() -> None:
 
 
 def test_the_agent_llm_is_told_what_it_needs() -> None:
-    with pytest.raises(ConfigError, match=r"agent 'llm' needs a configured language model"):
+    with pytest.raises(ConfigError, match=r"agent 'llm' needs a language model"):
         memgene.evaluate(TASK, "recent", agent="llm")
 
 
@@ -110,7 +110,7 @@ def test_usage_does_not_depend_on_the_order_of_the_memories(
 ) -> None:
     from memgene.testing import ScriptedAgent
 
-    monkeypatch.setattr("memgene.api.evaluating.make_agent", lambda name: ScriptedAgent())
+    monkeypatch.setattr("memgene.api.evaluating.make_agent", lambda name, models: ScriptedAgent())
     names = ["bm25", "vector", "recent"]
 
     def used(order: list[str]) -> dict[str, int]:

@@ -143,7 +143,7 @@ def test_evaluate_takes_a_limit_and_seeds(ask: Ask, task: str) -> None:
         (["--harness", ""], 2, "needs the name of a memory"),
         (["--split", "exam"], 2, "exam"),
         (["--agent", "oracle"], 2, "oracle"),
-        (["--agent", "llm"], 2, "needs a configured language model ([llm.task]"),
+        (["--agent", "llm"], 2, "needs a language model: set [llm.task]"),
         (["--out", "moves/task.toml/x"], 2, "cannot be written to moves/task.toml/x"),
         (["--embedder", "telepathy"], 2, "telepathy"),
         (["--option", "colour=red"], 2, "colour"),

@@ -13,7 +13,6 @@ from memgene.embed import minilm_files, onnx_cache
 from memgene.embed.bert_graph import BertShape, bert_graph
 from memgene.embed.minilm_files import MiniLmFiles, find_minilm
 from memgene.embed.onnx import OnnxEmbedder
-from memgene.embed.onnx_cache import user_cache_dir
 
 Weights = dict[str, np.ndarray]
 ERF = np.vectorize(math.erf)
@@ -182,14 +181,6 @@ def test_a_failed_build_leaves_no_file(
     with pytest.raises(DataError):
         onnx_cache.cached_graph(tiny, "f32", tmp_path / "cache")
     assert list((tmp_path / "cache").iterdir()) == []
-
-
-def test_the_cache_folder_honours_xdg(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert user_cache_dir() == tmp_path / "memgene"
-    monkeypatch.setenv("XDG_CACHE_HOME", "")
-    monkeypatch.setattr(Path, "home", lambda: tmp_path)
-    assert user_cache_dir() == tmp_path / ".cache" / "memgene"
 
 
 def test_a_folder_and_a_zip_of_it_have_one_checksum(tiny: MiniLmFiles, tmp_path: Path) -> None:

@@ -11,19 +11,23 @@ from typing import Any
 
 import pytest
 
-from memgene.core import Budget, Gold, LabelledQuestion, Question, RoleUsage, Usage
+from memgene.core import Budget, Gold, LabelledQuestion, Question, RoleUsage, record
 from memgene.evaluation.case import Case, HitTrace
 from memgene.evolution.budget import BudgetMeter
 from memgene.evolution.candidates import Candidates
 from memgene.evolution.config_search import ConfigSearch, SearchOutcome, SearchTools
+from memgene.evolution.consulting import Consultant
 from memgene.evolution.guard import Guard, PairedGuard
 from memgene.evolution.interrupt import Interruptible
+from memgene.evolution.llm_proposer import LLMProposer
 from memgene.evolution.preset import PRESETS, Preset
 from memgene.evolution.proposers import Proposer, RandomProposer
 from memgene.evolution.recorder import Recorder
 from memgene.evolution.rules import RuleProposer
 from memgene.evolution.rundir import RunFolder
 from memgene.evolution.sealed import DevVal
+from memgene.evolution.spending import Spending
+from memgene.llm.roles import RoleModels
 from memgene.retrieval.config import RetrievalConfig
 from memgene.retrieval.levers import Need
 from memgene.retrieval.ranker import Ranker
@@ -70,13 +74,14 @@ def case(name: str, group: str, score: float, **changes: object) -> Case:
 class SyntheticEvaluator:
     """Question number i of n is found when (i + ½) / n is below the quality of the configuration.
 
-    Counts what it is asked; one call of role `task` per question.
+    Counts what it is asked; one call of role `task` per question unless `counts` is off.
     """
 
     def __init__(self, quality: Quality) -> None:
         self.quality = quality
         self.labels: list[str] = []
         self.asked = 0
+        self.counts = True
         self.before: Callable[[], None] = lambda: None
 
     def evaluate(
@@ -87,12 +92,11 @@ class SyntheticEvaluator:
         self.asked += len(questions)
         reached = self.quality(config)
         n = len(questions)
+        if self.counts:
+            record("task", RoleUsage(n, n, tokens_in=2 * n))
         return [
             case(q.id, q.group, float((i + 0.5) / n < reached)) for i, q in enumerate(questions)
         ]
-
-    def usage(self) -> Usage:
-        return Usage({"task": RoleUsage(self.asked, self.asked, tokens_in=2 * self.asked)})
 
 
 class CountingLearner:
@@ -122,6 +126,7 @@ class World:
     needs: frozenset[Need] = ALL_NEEDS
     interrupt: Interruptible = field(default_factory=Interruptible)
     fresh: int = 30
+    models: RoleModels | None = None
 
     def __post_init__(self) -> None:
         self.evaluator = SyntheticEvaluator(self.quality)
@@ -143,20 +148,42 @@ class World:
         """Run or resume the search."""
         settings = {"seed": self.seed, "rounds": self.rounds}
         with RunFolder.open(self.path, settings, {"synthetic": "f"}, resume=resume) as run:
-            recorder = Recorder(run, METRIC, self.evaluator.usage, self.meter)
+            ledger = self.models.ledger if self.models else None
+            spending = Spending(run.journal, self.meter, ledger)
+            recorder = Recorder(run, METRIC, self.meter, spending)
             data, most = self.data, self.preset.max_changes
-            made = Candidates(run, recorder, self.meter, self.evaluator, self.learner, data, METRIC)
+            made = Candidates(
+                run,
+                recorder,
+                self.meter,
+                spending,
+                self.evaluator,
+                self.learner,
+                data,
+                METRIC,
+            )
             tools = SearchTools(
                 run.journal,
                 made,
                 self.meter,
-                self.proposer or RuleProposer(self.needs, METRIC, most),
+                self.proposer or self._proposer(run, spending),
                 RandomProposer(self.needs, METRIC, most, "exploring"),
                 self.guard,
                 self.interrupt,
                 lambda *state: self.told.append(state),
             )
             return ConfigSearch(tools, data, self.preset, METRIC, self.seed, self.rounds).run()
+
+    def _proposer(self, run: RunFolder, spending: Spending) -> Proposer:
+        """The rules, or a model that is set to diagnose."""
+        most = self.preset.max_changes
+        rules = RuleProposer(self.needs, METRIC, most)
+        llm = self.models.get("diagnose") if self.models else None
+        if llm is None:
+            return rules
+        return LLMProposer(
+            Consultant(llm, self.needs, METRIC, most), rules, run, self.meter, spending
+        )
 
 
 @pytest.fixture(autouse=True)

@@ -1,10 +1,12 @@
-"""A small task on the real engine, and a program that evolves for it: `evolve_noisy.py RUN`.
+"""A small task on the real engine, and a program that evolves for it: `evolve_noisy.py RUN`, with
+`--llm` by the proposals of a model that never says the same twice.
 
 The tests import the task from here; the kill test runs the program and kills it.
 """
 
 from __future__ import annotations
 
+import json
 import random
 import sys
 from datetime import datetime, timedelta
@@ -12,7 +14,10 @@ from datetime import datetime, timedelta
 from memgene.core import Budget, Episode, Gold, LabelledQuestion, Message, Question, stable_id
 from memgene.evolution.evolve import run_evolution
 from memgene.evolution.settings import EvolveSettings
+from memgene.llm.protocol import Request
+from memgene.llm.roles import RoleModels
 from memgene.tasks.task import Regime, Task
+from memgene.testing.llm import ScriptedLLM
 
 PEOPLE = ("Ada", "Ben", "Cleo", "Dov")
 DEEDS = ("painted", "repaired", "bought", "lost", "cleaned", "sold")
@@ -77,6 +82,29 @@ def _deed(generator: random.Random) -> tuple[str, str, str, str]:
     return who, deed, thing, where
 
 
+def moody_models() -> RoleModels:
+    """A model whose proposals follow from how many rounds it is told of; what it says beside them
+    is never the same twice."""
+
+    def say(request: Request) -> str:
+        told = request.messages[-1].content.count("round ")
+        lever, value = (("window", 2), ("context_k", 5), ("neighbour_bonus", 0.3))[told % 3]
+        wanted = {"lever": lever, "value": value, "why": f"thought of {random.random()}"}
+        return json.dumps({"changes": [wanted], "next": str(random.random())})
+
+    return RoleModels.of({"reflector": ScriptedLLM(say, name="moody")})
+
+
+def main(run: str, *options: str) -> None:
+    """Start or resume."""
+    resume = "--resume" in options
+    if "--llm" in options:
+        chosen = settings(proposer="llm", metric="token_f1")
+        run_evolution(noisy_task(), chosen, run, resume=resume, models=moody_models())
+    else:
+        run_evolution(noisy_task(), settings(), run, resume=resume)
+
+
 if __name__ == "__main__":
     print("ready", flush=True)  # noqa: T201 - tells the test that imports are done
-    run_evolution(noisy_task(), settings(), sys.argv[1], resume="--resume" in sys.argv)
+    main(*sys.argv[1:])

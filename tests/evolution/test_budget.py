@@ -43,7 +43,7 @@ def test_iterations_and_fitting_time_count() -> None:
     meter.add_iteration()
     assert meter.blocks(1) == "iterations: 2 of 2 used"
     meter = BudgetMeter(Budget(seconds=10))
-    meter.add_seconds(11)
+    meter.add_work({}, 11)
     assert meter.blocks(1) == "seconds: 11 of 10 used"
 
 

@@ -13,8 +13,10 @@ from memgene.evolution.changes import (
     settings_of,
     wants_fit,
 )
-from memgene.retrieval.config import RetrievalConfig
+from memgene.evolution.means import Use
+from memgene.retrieval.config import RetrievalConfig, levers
 from memgene.retrieval.levers import Need
+from memgene.retrieval.needs import MODEL_LEVERS
 from memgene.retrieval.ranker import Ranker
 
 RANKER = Ranker({"bm25": 1.0}, {"bm25": 0.0}, {"bm25": 1.0})
@@ -73,6 +75,12 @@ def test_learned_waits_for_its_weights() -> None:
         (LEARNED, change(LEARNED, "dense_k", 90), True),
         (LEARNED, change(LEARNED, "neighbour_bonus", 0.3), False),
         (LEARNED, change(LEARNED, "context_k", 5), False),
+        (LEARNED, change(LEARNED, "extraction", "both"), True),
+        (LEARNED, change(LEARNED, "coverage_pass", False), True),
+        (LEARNED, change(LEARNED, "decomposition", True), False),
+        (LEARNED, change(LEARNED, "rerank", "llm"), False),
+        (LEARNED, change(LEARNED, "answer_style", "list"), False),
+        (LEARNED, change(LEARNED, "verification", "strict"), False),
         (LEARNED, change(LEARNED, "recency_weight", 0.3, "when"), False),
         (LEARNED, change(LEARNED, "fusion", "rrf"), False),
     ],
@@ -84,21 +92,39 @@ def test_weights_are_fitted_anew_when_what_they_were_fitted_on_changes(
 
 
 def test_levers_without_effect_are_known() -> None:
-    everything = frozenset(Need)
+    everything = frozenset({*Need, *Use})
 
     def dead(config: RetrievalConfig, metric: str = RECALL) -> set[str]:
-        from memgene.retrieval.config import levers
-
         return {n for n in levers() if not has_effect(config, n, everything, metric)}
 
-    assert dead(DEFAULT) == {
+    waiting = {
         "weight_episode",
         "entity_swap_k",
         "half_life_days",
-        "context_k",
-        "context_chars",
+        "extraction_window",
+        "extraction_tail",
+        "extraction_chunk",
+        "coverage_pass",
+        "decomposition_max",
+        "rerank_k",
+        "verification_threshold",
     }
-    assert dead(DEFAULT, "token_f1") == {"weight_episode", "entity_swap_k", "half_life_days"}
+    answering = {"context_k", "context_chars", "answer_style", "verification"}
+    assert dead(DEFAULT) == waiting | answering
+    assert dead(DEFAULT, "token_f1") == waiting
+    assert dead(DEFAULT.changed(extraction="facts"), "token_f1") == waiting - {
+        "extraction_window",
+        "extraction_tail",
+        "extraction_chunk",
+        "coverage_pass",
+    }
+    reading = DEFAULT.changed(decomposition=True, rerank="llm", verification="strict")
+    assert waiting - dead(reading, "token_f1") == {
+        "decomposition_max",
+        "rerank_k",
+        "verification_threshold",
+    }
+    assert "verification_threshold" in dead(reading)
     assert "weight_episode" not in dead(DEFAULT.changed(episode_k=10))
     assert "half_life_days" not in dead(DEFAULT.changed(recency_weight=0.5))
     rrf = dead(DEFAULT.changed(fusion="rrf"))
@@ -113,6 +139,22 @@ def test_a_lever_whose_need_is_not_met_has_no_effect() -> None:
     assert has_effect(DEFAULT, "dense_k", frozenset({Need.EMBEDDINGS}), RECALL)
     assert not has_effect(DEFAULT, "dense_k", frozenset(), RECALL)
     assert not has_effect(DEFAULT, "utility_weight", frozenset({Need.EMBEDDINGS}), RECALL)
+
+
+@pytest.mark.parametrize(
+    ("use", "levers_of_it"),
+    [
+        (Use.EXTRACT, {"extraction"}),
+        (Use.REWRITE, {"decomposition", "intent_planning", "rerank"}),
+        (Use.ANSWER, {"answer_style", "verification"}),
+    ],
+)
+def test_a_model_serves_the_levers_of_its_use_only(use: Use, levers_of_it: set[str]) -> None:
+    means = frozenset({use})
+    needing = {name for name, lever in levers().items() if Need.LLM in lever.needs}
+    assert {n for n in needing if has_effect(DEFAULT, n, means, "token_f1")} == levers_of_it
+    assert set(MODEL_LEVERS[str(use)]) == levers_of_it
+    assert not any(has_effect(DEFAULT, n, frozenset(Need), "token_f1") for n in needing)
 
 
 def test_setting_what_is_set_changes_nothing() -> None:

@@ -15,8 +15,6 @@ import pytest
 
 from memgene.evolution.journal import read_journal
 
-KILLS = 3
-
 
 @pytest.fixture(scope="module")
 def program(noisy: Any) -> list[str]:
@@ -43,31 +41,54 @@ def started(command: list[str]) -> subprocess.Popen[str]:
     return process
 
 
-def test_killed_again_and_again_a_run_ends_in_the_same_best(
-    noisy: Any, program: list[str], tmp_path: Path
-) -> None:
-    noisy.run_evolution(noisy.noisy_task(), noisy.settings(), tmp_path / "whole")
+def killed_and_resumed(command: list[str], run: Path, *options: str, kills: int) -> None:
+    """Kill the program at random moments, then let it finish."""
     generator = random.Random(2)
-    run = tmp_path / "killed"
-    for _ in range(KILLS):
+    for _ in range(kills):
         known = length(run)
-        process = started([*program, str(run), *(["--resume"] if run.exists() else [])])
+        process = started([*command, str(run), *options, *resuming(run)])
         while length(run) <= known and process.poll() is None:
             time.sleep(0.002)
         time.sleep(generator.uniform(0, 0.3))
         process.kill()
         process.communicate()
-    process = started([*program, str(run), *(["--resume"] if run.exists() else [])])
+    process = started([*command, str(run), *options, *resuming(run)])
     _, errors = process.communicate()
     assert process.returncode == 0, errors
+
+
+def resuming(run: Path) -> list[str]:
+    return ["--resume"] if run.exists() else []
+
+
+def decided(path: Path, *apart: str) -> list[Any]:
+    """The journal without what may differ between equal runs."""
+    entries = read_journal(path / "journal.jsonl")
+    plain = [e.event.to_dict() for e in entries if e.event.replayed]
+    volatile = ("seconds", "usage", *apart)
+    return [{k: v for k, v in e.items() if k not in volatile} for e in plain]
+
+
+def test_killed_again_and_again_a_run_ends_in_the_same_best(
+    noisy: Any, program: list[str], tmp_path: Path
+) -> None:
+    noisy.run_evolution(noisy.noisy_task(), noisy.settings(), tmp_path / "whole")
+    run = tmp_path / "killed"
+    killed_and_resumed(program, run, kills=3)
     assert files(run / "best") == files(tmp_path / "whole" / "best")
-
-    def decided(path: Path) -> list[Any]:
-        entries = read_journal(path / "journal.jsonl")
-        plain = [e.event.to_dict() for e in entries if e.event.replayed]
-        return [{k: v for k, v in e.items() if k not in ("seconds", "usage")} for e in plain]
-
     assert decided(run) == decided(tmp_path / "whole")
+
+
+def test_so_does_a_run_by_a_model_that_never_says_the_same_twice(
+    noisy: Any, program: list[str], tmp_path: Path
+) -> None:
+    noisy.main(str(tmp_path / "whole"), "--llm")
+    run = tmp_path / "killed"
+    killed_and_resumed(program, run, "--llm", kills=2)
+    assert files(run / "best") == files(tmp_path / "whole" / "best")
+    words = ("reason", "next", "exchange")
+    assert decided(run, *words) == decided(tmp_path / "whole", *words)
+    assert decided(run) != decided(tmp_path / "whole")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals differ")

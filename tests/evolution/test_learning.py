@@ -8,9 +8,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from memgene.core import Filled, Gold, LabelledQuestion, RunError
+from memgene.core import BudgetExhaustedError, Filled, Gold, LabelledQuestion, RunError
 from memgene.embed.hashing import HashingEmbedder
 from memgene.embed.static import StaticEmbedder
+from memgene.engine.models import EngineModels
 from memgene.evaluation.memories import MemoryPool
 from memgene.evolution import learning
 from memgene.evolution.learning import ANSWER_TOKENS, EVIDENCE, RankerLearner, target_of
@@ -22,6 +23,7 @@ from memgene.retrieval.learning import Example, fit_ranker
 from memgene.retrieval.ranker import Ranker
 from memgene.tasks.task import Regime, Task
 from memgene.testing.agents import ScriptedAgent
+from memgene.testing.llm import ScriptedLLM
 from memgene.testing.tiny import tiny_task
 
 TASK = tiny_task()
@@ -42,9 +44,13 @@ def pool() -> Iterator[MemoryPool]:
 @pytest.fixture
 def learner(words: StaticEmbedder, pool: MemoryPool) -> Callable[..., RankerLearner]:
     def make(
-        task: Task = TASK, training: tuple[str, ...] | None = None, seed: int = 0
+        task: Task = TASK,
+        training: tuple[str, ...] | None = None,
+        seed: int = 0,
+        models: EngineModels | None = None,
     ) -> RankerLearner:
-        return RankerLearner(task, training, ScriptedAgent(), HashingEmbedder(), words, pool, seed)
+        agent, embedder = ScriptedAgent(), HashingEmbedder()
+        return RankerLearner(task, training, agent, embedder, words, pool, seed, models)
 
     return make
 
@@ -255,3 +261,26 @@ def test_memories_are_written_once(words: StaticEmbedder) -> None:
         assert len(memories) == 6
     assert len([step for step, _ in agent.seen if step == "extract"]) == len(TASK.episodes)
     assert {step for step, _ in agent.seen} == {"extract"}
+
+
+def test_weights_are_fitted_on_what_the_configuration_stores(
+    learner: Callable[..., RankerLearner],
+) -> None:
+    llm = ScriptedLLM(lambda request: '{"facts": []}', name="empty")
+    make = learner(models=EngineModels(extract=llm))
+    plain = make(DEFAULT, TASK.questions)
+    assert llm.requests == []
+    make(DEFAULT.changed(decomposition=False), TASK.questions)
+    assert llm.requests == []
+    both = make(DEFAULT.changed(extraction="both"), TASK.questions)
+    assert llm.requests
+    assert both.questions == plain.questions
+
+
+def test_a_budget_that_ends_while_a_memory_is_written_is_heard_of(
+    learner: Callable[..., RankerLearner],
+) -> None:
+    llm = ScriptedLLM([BudgetExhaustedError("calls: 9 of 9 used")], name="spent")
+    make = learner(models=EngineModels(extract=llm))
+    with pytest.raises(BudgetExhaustedError, match="9 of 9"):
+        make(DEFAULT.changed(extraction="both"), TASK.questions)

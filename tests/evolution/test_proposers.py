@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from memgene.evaluation.case import Case
 from memgene.evolution.changes import change, settings_of
 from memgene.evolution.diagnosis import Diagnosis, diagnose
+from memgene.evolution.means import Means, Use
 from memgene.evolution.proposers import Attempt, Proposal, RandomProposer, tried
 from memgene.evolution.rules import RuleProposer, complaints
 from memgene.retrieval.config import RetrievalConfig, levers
@@ -21,6 +22,7 @@ from memgene.retrieval.ranker import Ranker
 RECALL, F1 = "recall@10", "token_f1"
 UNTRAINED = frozenset({Need.EMBEDDINGS, Need.WORD_VECTORS})
 TRAINED = UNTRAINED | {Need.TRAINING}
+MODELS: Means = frozenset({*TRAINED, *Use})
 MINIMAL = RetrievalConfig.minimal()
 DEFAULT = RetrievalConfig(
     lexical_k=60,
@@ -53,6 +55,10 @@ def diagnosed(make_case: Callable[..., Case]) -> Diagnose:
             "ranked_low": {},
             "answered_wrong": {"shown": 12},
             "when_low": {"question_type": "when"},
+            "never_stored": {"bank_evidence": 0.0, "pool_evidence": 0.0},
+            "several_facts": {"pool_evidence": 0.0, "evidence": ("one", "two")},
+            "when_wrong": {"shown": 12, "question_type": "when"},
+            "list_wrong": {"shown": 12, "question_type": "list"},
             "silent": {"evidence": (), "abstained": True},
             "unclear": {"evidence": ()},
         }
@@ -74,7 +80,7 @@ def propose(
     diagnosis: Diagnosis,
     config: RetrievalConfig = DEFAULT,
     history: Sequence[Attempt] = (),
-    available: frozenset[Need] = TRAINED,
+    available: Means = TRAINED,
     most: int = 2,
 ) -> Proposal | None:
     proposer = RuleProposer(available, diagnosis.metric, most)
@@ -242,6 +248,79 @@ def test_a_learned_fusion_is_not_given_up(diagnosed: Diagnose) -> None:
         history.append(Attempt(LEARNED.digest, found.changes, -0.01, False))
 
 
+def everything_proposed(
+    diagnosis: Diagnosis, config: RetrievalConfig, available: Means, most: int = 1
+) -> list[dict[str, object]]:
+    """All that the rules try, one after another, when nothing helps."""
+    history: list[Attempt] = []
+    found = []
+    while (proposal := propose(diagnosis, config, history, available, most)) is not None:
+        found.append(settings(proposal))
+        history.append(Attempt(config.digest, proposal.changes, -0.01, False))
+    return found
+
+
+def test_facts_that_were_never_stored_ask_for_extraction_and_its_coverage(
+    diagnosed: Diagnose,
+) -> None:
+    diagnosis = diagnosed(never_stored=30)
+    assert everything_proposed(diagnosis, LEARNED, MODELS)[:2] == [
+        {"extraction": "both"},
+        {"extraction": "facts"},
+    ]
+    lean = LEARNED.changed(extraction="facts", coverage_pass=False)
+    assert everything_proposed(diagnosis, lean, MODELS) == [
+        {"coverage_pass": True},
+        {"extraction": "both"},
+        {"extraction_window": 20},
+        {"extraction_chunk": 8},
+        {"extraction_tail": 5},
+    ]
+    found = propose(diagnosis, lean, available=MODELS, most=1)
+    assert found is not None
+    assert found.reason == "facts were never stored (costs 30.0 points)"
+
+
+def test_extraction_is_never_given_up_against_missing_facts(diagnosed: Diagnose) -> None:
+    full = LEARNED.changed(extraction="both")
+    tried_values = everything_proposed(diagnosed(never_stored=30), full, MODELS)
+    assert [set(each) for each in tried_values] == [
+        {"extraction_window"},
+        {"extraction_chunk"},
+        {"extraction_tail"},
+    ]
+
+
+def test_questions_that_need_several_facts_are_taken_apart_first(diagnosed: Diagnose) -> None:
+    diagnosis = diagnosed(several_facts=30)
+    found = everything_proposed(diagnosis, LEARNED.changed(soft_k=0), MODELS)
+    assert {"decomposition": True} in found[:3]
+    assert {"intent_planning": True} in found
+
+
+def test_low_ranks_are_reranked_once_the_fusion_is_learned(diagnosed: Diagnose) -> None:
+    assert everything_proposed(diagnosed(ranked_low=30), LEARNED, MODELS)[0] == {"rerank": "llm"}
+
+
+def test_wrong_answers_are_verified_before_the_context_is_cut(diagnosed: Diagnose) -> None:
+    found = everything_proposed(diagnosed(F1, answered_wrong=40), LEARNED, MODELS)
+    assert found[:3] == [{"verification": "strict"}, {"context_k": 6}, {"answer_style": "verbatim"}]
+
+
+def test_a_type_that_is_answered_badly_gets_its_own_style(diagnosed: Diagnose) -> None:
+    for kind, style in (("when", "date"), ("list", "list")):
+        found = everything_proposed(diagnosed(F1, **{f"{kind}_wrong": 20}), LEARNED, MODELS)
+        assert {f"per_type.{kind}.answer_style": style} in found
+        assert not any(f"per_type.{kind}.extraction" in name for each in found for name in each)
+
+
+def test_without_models_no_rule_asks_for_one(diagnosed: Diagnose) -> None:
+    needing = {name for name, lever in levers().items() if Need.LLM in lever.needs}
+    diagnosis = diagnosed(F1, never_stored=20, several_facts=20, answered_wrong=20, when_wrong=15)
+    for each in everything_proposed(diagnosis, DEFAULT, TRAINED):
+        assert not needing & {name.split(".")[-1] for name in each}
+
+
 def test_nothing_wrong_nothing_proposed(diagnosed: Diagnose) -> None:
     assert propose(diagnosed()) is None
 
@@ -268,10 +347,21 @@ def test_random_proposals_are_valid_bounded_and_repeatable(diagnosed: Diagnose) 
 def test_random_proposals_reach_every_lever_with_an_effect_and_learned(
     diagnosed: Diagnose,
 ) -> None:
-    proposer, diagnosis = RandomProposer(frozenset(Need), F1), diagnosed(F1, unclear=9)
+    proposer, diagnosis = RandomProposer(frozenset({*Need, *Use}), F1), diagnosed(F1, unclear=9)
     drawn = [proposer.propose(diagnosis, DEFAULT, (), random.Random(seed)) for seed in range(600)]
     changes = [each for found in drawn if found is not None for each in found.changes]
-    without = {"weight_episode", "entity_swap_k", "half_life_days"}
+    without = {
+        "weight_episode",
+        "entity_swap_k",
+        "half_life_days",
+        "extraction_window",
+        "extraction_tail",
+        "extraction_chunk",
+        "coverage_pass",
+        "decomposition_max",
+        "rerank_k",
+        "verification_threshold",
+    }
     assert {each.lever for each in changes} == levers().keys() - without
     assert "learned" in {each.value for each in changes}
 

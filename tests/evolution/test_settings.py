@@ -14,7 +14,7 @@ from memgene.testing import tiny_task
     ("setting", "words"),
     [
         ({"strategy": "program"}, "no strategy 'program'; there is config"),
-        ({"proposer": "llm"}, "no proposer 'llm'; there is rule, random"),
+        ({"proposer": "oracle"}, "no proposer 'oracle'; there is rule, random, llm"),
         ({"guard": "lax"}, "no guard 'lax'; there is normal, strict"),
         ({"preset": "quick"}, "no preset 'quick'; there are default, paper"),
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import tomllib
 import zipfile
 from collections.abc import Callable
@@ -205,6 +206,89 @@ def test_a_zip_with_a_flipped_byte_is_refused(tmp_path: Path) -> None:
         path.write_bytes(whole[:place] + bytes([whole[place] ^ 0x55]) + whole[place + 1 :])
         with pytest.raises(ConfigError, match="damaged"):
             GenomeBundle.load(path)
+
+
+# -- what other versions stored
+
+
+def stored_by_hand(folder: Path, retrieval: str, **head: str) -> Path:
+    """A bundle as another version wrote it, embedder `hashing`."""
+    folder.mkdir()
+    (folder / "retrieval.toml").write_text(retrieval)
+    lines = [f'{name} = "{value}"' for name, value in head.items()]
+    (folder / "genome.toml").write_text(
+        "format = 1\n" + "\n".join(lines) + '\nstrategy = "config"\nembedder = "hashing"\n'
+        "parents = []\n[fingerprints]\n[provenance]\n[scores]\n"
+    )
+    return folder
+
+
+def hashed(*parts: str) -> str:
+    return hashlib.sha256("\x1f".join(parts).encode()).hexdigest()[:12]
+
+
+FEWER = "format = 1\nlexical_k = 60\nwindow = 2\ncontext_k = 10\n"
+"""A configuration of a version that knew three levers."""
+
+
+def test_a_bundle_from_before_a_lever_was_there_still_loads(tmp_path: Path) -> None:
+    mine = GenomeBundle(RetrievalConfig(window=2), "hashing", "config")
+    old = stored_by_hand(
+        tmp_path / "old", FEWER, id=mine.id, content=hashed(mine.id, FEWER, "hashing")
+    )
+    loaded = GenomeBundle.load(old)
+    assert loaded == mine
+    assert loaded.config.decomposition is False
+
+
+def test_a_bundle_whose_id_named_all_its_levers_still_loads(tmp_path: Path) -> None:
+    first = stored_by_hand(tmp_path / "first", FEWER, id=hashed(FEWER, "hashing"))
+    loaded = GenomeBundle.load(first)
+    assert loaded.config == RetrievalConfig(window=2)
+    again = loaded.save(tmp_path / "again")
+    assert GenomeBundle.load(again).id == loaded.id
+
+
+@pytest.mark.parametrize("with_content", [True, False])
+@pytest.mark.parametrize("edit", [("window = 2", "window = 3"), ("context_k = 10\n", "")])
+def test_it_is_refused_when_it_was_edited(
+    tmp_path: Path, with_content: bool, edit: tuple[str, str]
+) -> None:
+    mine = GenomeBundle(RetrievalConfig(window=2), "hashing", "config")
+    head = (
+        {"id": mine.id, "content": hashed(mine.id, FEWER, "hashing")}
+        if with_content
+        else {"id": hashed(FEWER, "hashing")}
+    )
+    path = stored_by_hand(tmp_path / "edited", FEWER.replace(*edit), **head)
+    with pytest.raises(StoredConfigError, match="it was edited"):
+        GenomeBundle.load(path)
+
+
+def test_comments_and_line_ends_are_no_edit(save: Save) -> None:
+    path = save(BUNDLE, "commented")
+    rewritten(path, "retrieval.toml", lambda text: "# ours\r\n" + text.replace("\n", "\r\n"))
+    assert GenomeBundle.load(path) == BUNDLE
+
+
+def test_an_edited_id_is_refused(save: Save) -> None:
+    path = save(BUNDLE, "renamed")
+    rewritten(path, "genome.toml", lambda text: text.replace(BUNDLE.id, "0" * 12))
+    with pytest.raises(StoredConfigError, match="it was edited"):
+        GenomeBundle.load(path)
+
+
+def test_levers_at_their_defaults_are_no_part_of_the_id() -> None:
+    def id_of(**changes: object) -> str:
+        return GenomeBundle(RetrievalConfig(**changes), "static", "config").id  # type: ignore[arg-type]
+
+    assert id_of() == hashed("{}", "static")
+    assert id_of(window=2) == hashed('{"window": 2}', "static")
+    assert id_of(window=2, decomposition=False, rerank="off") == id_of(window=2)
+    assert id_of(per_type={"when": {"window": 2}}) == hashed(
+        '{"per_type.when.window": 2}', "static"
+    )
+    assert len({id_of(), id_of(window=2), id_of(decomposition=True), id_of(rerank="llm")}) == 4
 
 
 def test_nothing_there_and_no_bundle_are_told_apart(tmp_path: Path) -> None:

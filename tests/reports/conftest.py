@@ -101,7 +101,7 @@ def search_events() -> list[ev.Event]:
     def proposed(round_: int, name: str, parent: str, by: str, reason: str) -> ev.Proposed:
         changes = {n: new for n, (_, new) in START.difference(CONFIGS[name]).items()}
         digest = CONFIGS[name].digest
-        return ev.Proposed(round_, name, parent, by, changes, reason, digest, "", 0, 0.5)
+        return ev.Proposed(round_, name, parent, by, changes, reason, digest, seconds=0.5)
 
     def evaluated(name: str) -> ev.Evaluated:
         score = _mean(VAL[name])

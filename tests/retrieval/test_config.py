@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from memgene.core import ConfigError
 from memgene.retrieval.config import FUSIONS, RetrievalConfig, levers
 from memgene.retrieval.levers import Lever, Need, Symptom
+from memgene.retrieval.needs import needs_llm
 from memgene.retrieval.question_type import QUESTION_TYPES
 from memgene.retrieval.ranker import Ranker
 
@@ -65,8 +66,28 @@ def test_ranges_are_those_of_the_published_table() -> None:
         "entity_swap_k": (0, 25),
         "temporal_neighbours": (0, 3),
         "mmr_lambda": (0, 0.9),
+        "extraction_window": (10, 80),
+        "extraction_tail": (0, 10),
+        "extraction_chunk": (5, 40),
+        "decomposition_max": (1, 5),
+        "verification_threshold": (0, 1),
     } | {name: (0, 3) for name in levers() if name.startswith("weight_")}
     assert {n: (levers()[n].low, levers()[n].high) for n in table} == table
+
+
+def test_choices_are_those_of_the_published_table() -> None:
+    assert levers()["verification"].choices == ("off", "strict", "multi")
+    assert set(levers()["answer_style"].choices) == {
+        "concise", "explanatory", "verbatim", "list", "date", "choice",
+    }  # fmt: skip
+
+
+def test_levers_that_need_a_model_are_off_until_somebody_asks_for_one() -> None:
+    needing = {n: lever for n, lever in levers().items() if Need.LLM in lever.needs}
+    assert {"extraction", "decomposition", "intent_planning", "rerank"} < set(needing)
+    assert all(lever.minimal == lever.default for lever in needing.values())
+    assert not needs_llm(RetrievalConfig())
+    assert not needs_llm(RetrievalConfig.minimal())
 
 
 def test_the_minimal_start_is_bm25_with_five_candidates_and_nothing_else() -> None:

@@ -1,11 +1,13 @@
 """Every lever does something: flipping it changes what one rich memory returns.
 
 Each row of the table is a question, the configuration around the lever, and the lever's two
-values; only the lever differs between the two reads. A lever without a row fails the test.
+values; only the lever differs between the two reads. A lever without a row fails the test. The
+levers that decide what is stored have their tests with extraction.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -14,10 +16,14 @@ from typing import Any
 import pytest
 
 from memgene.bank import MemoryUnit, SqliteBank
+from memgene.core import AnswerPlan
 from memgene.embed.static import StaticEmbedder
 from memgene.engine import MemoryEngine, compose
+from memgene.engine.models import EngineModels
+from memgene.llm.protocol import Request
 from memgene.retrieval.config import FUSIONS, SWITCH, RetrievalConfig, levers
 from memgene.retrieval.ranker import Ranker
+from memgene.testing import ScriptedLLM
 
 TALK = {
     "market": (
@@ -104,13 +110,35 @@ FLIPS = {
     "mmr_lambda": Flip(0.0, 0.7),
     "context_k": Flip(10, 2),
     "context_chars": Flip(6000, 200),
+    "decomposition": Flip(False, True),
+    "decomposition_max": Flip(3, 1, RetrievalConfig(decomposition=True)),
+    "intent_planning": Flip(False, True),
+    "rerank": Flip("off", "llm"),
+    "rerank_k": Flip(20, 2, RetrievalConfig(rerank="llm")),
+    "answer_style": Flip("concise", "list"),
+    "verification": Flip("off", "strict"),
+    "verification_threshold": Flip(0.5, 0.9, RetrievalConfig(verification="strict")),
 }
+STORED = {
+    "extraction", "extraction_window", "extraction_tail", "extraction_chunk", "coverage_pass",
+}  # fmt: skip
+REPLIES = {
+    "questions": ["Who sold a kayak?", "What did Anna sell?", "What did the paddles cost?"],
+    "facts": ["leak of the roof"],
+    "order": [3, 1],
+}
+
+
+def reply(request: Request) -> str:
+    """What the model says, by the field it is asked for."""
+    (field,) = (name for name in REPLIES if f'"{name}"' in request.messages[-1].content)
+    return json.dumps({field: REPLIES[field]})
 
 
 @pytest.fixture(scope="module")
 def engine(static: StaticEmbedder) -> Iterator[MemoryEngine]:
     bank = SqliteBank(":memory:")
-    engine = MemoryEngine(bank, static)
+    engine = MemoryEngine(bank, static, models=EngineModels(rewrite=ScriptedLLM(reply)))
     for source, (date, *lines) in TALK.items():
         engine.write(
             [
@@ -141,6 +169,7 @@ class Outcome:
     scores: tuple[float, ...]
     pool: frozenset[str]
     context: str
+    plan: AnswerPlan
 
 
 def outcome(engine: MemoryEngine, config: RetrievalConfig, question: str = QUESTION) -> Outcome:
@@ -150,11 +179,12 @@ def outcome(engine: MemoryEngine, config: RetrievalConfig, question: str = QUEST
         scores=tuple(round(hit.score, 5) for hit in found.hits),
         pool=frozenset(found.pool),
         context=compose(found)[0],
+        plan=found.plan,
     )
 
 
 def test_every_lever_has_its_row() -> None:
-    assert set(FLIPS) == set(levers())
+    assert set(FLIPS) == set(levers()) - STORED
 
 
 @pytest.mark.parametrize("name", FLIPS)
@@ -172,7 +202,7 @@ def test_candidates_change_the_pool_or_what_is_shown(engine: MemoryEngine, name:
     flip = FLIPS[name]
     before = outcome(engine, flip.around.changed(**{name: flip.before}), flip.question)
     after = outcome(engine, flip.around.changed(**{name: flip.after}), flip.question)
-    assert (before.pool != after.pool) != (name == "context_k")
+    assert (before.pool != after.pool) != (name in ("context_k", "rerank_k"))
 
 
 @pytest.mark.parametrize(
@@ -207,4 +237,25 @@ def test_an_override_changes_questions_of_its_type_only(engine: MemoryEngine) ->
     asked = "When did Anna paint the canoe?"
     assert outcome(engine, when, asked).context != outcome(engine, plain, asked).context
     assert outcome(engine, when, asked) == outcome(engine, plain.changed(context_k=1), asked)
+    assert outcome(engine, when) == outcome(engine, plain)
+
+
+@pytest.mark.parametrize(
+    ("lever", "value"),
+    [
+        ("decomposition", True),
+        ("intent_planning", True),
+        ("rerank", "llm"),
+        ("answer_style", "date"),
+        ("verification", "multi"),
+    ],
+)
+def test_levers_that_need_a_model_can_be_overridden_too(
+    engine: MemoryEngine, lever: str, value: Any
+) -> None:
+    plain = RetrievalConfig()
+    when = plain.changed(per_type={"when": {lever: value}})
+    asked = "When did Anna paint the canoe?"
+    assert outcome(engine, when, asked) != outcome(engine, plain, asked)
+    assert outcome(engine, when, asked) == outcome(engine, plain.changed(**{lever: value}), asked)
     assert outcome(engine, when) == outcome(engine, plain)

@@ -67,7 +67,7 @@ def test_another_file_can_be_named(tmp_path: Path) -> None:
         ('embeder = "static"', ["memgene.toml", "embeder", "embedder"]),
         ('[llm.tusk]\nmodel = "offline"', ["memgene.toml", "llm.tusk", "task"]),
         ('[llm.task]\nmodle = "offline"', ["memgene.toml", "llm.task.modle", "model"]),
-        ('[llm.task]\nmodel = "openai/gpt"', ["memgene.toml", "llm.task.model", "offline"]),
+        ('[llm.task]\nmodel = "gpt"', ["memgene.toml", "llm.task.model", "offline"]),
         ("embedder = 3", ["memgene.toml", "embedder"]),
         ("embedder = ", ["memgene.toml", "TOML"]),
     ],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memgene.core import Answer, Context, Filled, Schema, SchemaField
+from memgene.core import Answer, Context, Filled, Schema, SchemaField, metering
 from memgene.harness.protocol import NO_ITEM, QUERY_TEXT
 from memgene.tasks.task import Regime
 from memgene.testing import FailingHarness, ScriptedAgent, ScriptedHarness, SpyHarness, tiny_task
@@ -48,10 +48,11 @@ def test_evidence_of_the_tiny_task_holds_what_the_answer_needs() -> None:
 
 def test_an_agent_answers_by_script_and_abstains_without_one() -> None:
     agent = ScriptedAgent({DOOR.id: "bronze"})
-    assert agent.respond(DOOR, Context(""), "") == Answer("bronze")
     other = TASK.questions[1].question
-    assert agent.respond(other, Context(""), "") == Answer("", abstained=True)
-    assert agent.usage().roles["task"].calls == 2
+    with metering() as used:
+        assert agent.respond(DOOR, Context(""), "") == Answer("bronze")
+        assert agent.respond(other, Context(""), "") == Answer("", abstained=True)
+    assert used.usage.roles["task"].calls == 2
 
 
 def test_an_agent_raises_what_it_is_told_to() -> None:
@@ -74,10 +75,6 @@ def test_an_agent_fills_schemas_by_type() -> None:
     }
     assert agent.seen == [("formulate", DOOR)]
     assert agent.extract(TASK.episodes[0], NO_ITEM, "") == ITEM
-
-
-def test_an_unused_agent_has_no_usage() -> None:
-    assert ScriptedAgent().usage().roles == {}
 
 
 def test_a_scripted_harness_ranks_what_was_written() -> None:

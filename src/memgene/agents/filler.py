@@ -25,11 +25,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
-from memgene.agents.extractive.dates import find_dates
 from memgene.agents.extractive.sentences import sentences
 from memgene.agents.extractive.words import STOP, WordClass
 from memgene.bank.unit import render_date
 from memgene.core import Episode, Filled, Question, Schema, SchemaField
+from memgene.retrieval.dates import find_dates
 
 _LIMIT = 16
 _NAME_PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")

@@ -4,15 +4,23 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from memgene.core import Answer, Context, Episode, Filled, Question, Schema, Usage
+from memgene.core import Answer, Context, Episode, Filled, Question, Schema
 
 
 class Agent(Protocol):
-    """Three steps of M* §4. An agent sees questions, never gold. Thread-safe."""
+    """Three steps of M* §4. An agent sees questions, never gold. Thread-safe.
+
+    Every step reports what it used with `memgene.core.record`, under the role `task`.
+    """
 
     @property
     def name(self) -> str:
         """Name in tables and JSON."""
+        ...
+
+    @property
+    def concurrency(self) -> int:
+        """How many steps at once make sense (1 for an agent that computes)."""
         ...
 
     def extract(self, episode: Episode, schema: Schema, instruction: str) -> Filled:
@@ -24,11 +32,12 @@ class Agent(Protocol):
         ...
 
     def respond(
-        self, question: Question, context: Context, instruction: str, always_on: str = ""
+        self,
+        question: Question,
+        context: Context,
+        instruction: str,
+        always_on: str = "",
+        query: Filled | None = None,
     ) -> Answer:
-        """Answer from the context alone."""
-        ...
-
-    def usage(self) -> Usage:
-        """What was used since the agent was made."""
+        """Answer from the context alone; `query` is what `formulate` gave for this question."""
         ...

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from memgene.api.health import Health, doctor
     from memgene.api.levers import LeverEntry, list_levers
     from memgene.api.memory import Memory
+    from memgene.api.model_health import ModelHealth
     from memgene.api.reembedding import reembed
     from memgene.api.results import (
         Added,
@@ -46,6 +47,7 @@ _HOMES = {
     "Memory": "memory",
     "MemoryPage": "results",
     "MemoryRecord": "results",
+    "ModelHealth": "model_health",
     "SearchHit": "results",
     "SearchResult": "results",
     "Stats": "results",
@@ -78,6 +80,7 @@ __all__ = [
     "Memory",
     "MemoryPage",
     "MemoryRecord",
+    "ModelHealth",
     "SearchHit",
     "SearchResult",
     "Stats",

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from memgene.agents.registry import make_agent
-from memgene.core import InputError
-from memgene.evaluation.evaluator import TRACE_HITS
+from memgene.agents.registry import check_agent, make_agent, useful_workers
+from memgene.core import Budget, InputError
+from memgene.evaluation.evaluator import MAX_ERRORS, TRACE_HITS
+from memgene.evaluation.executor import Executor, threads
 from memgene.evaluation.measure import measure
 from memgene.evaluation.memories import MemoryPool
 from memgene.evaluation.progress import Progress
@@ -16,15 +17,14 @@ from memgene.evaluation.records import write_cases
 from memgene.evaluation.report import EvaluationReport
 from memgene.evaluation.seeds import average_reports
 from memgene.harness.registry import LoadedModels, make_factory
+from memgene.llm.protocol import LLM
+from memgene.llm.roles import RoleModels
 from memgene.settings import load_settings
 from memgene.tasks import load_task
-from memgene.tasks.metrics import METRICS
+from memgene.tasks.metrics import METRICS, Needs, get_metric
 from memgene.tasks.part import limit as limited
 from memgene.tasks.splits import part, split_task
 from memgene.tasks.task import Regime, Split, Task
-
-if TYPE_CHECKING:
-    from memgene.evaluation.executor import Executor
 
 ALL = "all"
 
@@ -43,6 +43,10 @@ def evaluate(
     data: str | Path | None = None,
     out: str | Path | None = None,
     executor: Executor | None = None,
+    workers: int | None = None,
+    max_errors: float = MAX_ERRORS,
+    budget: Budget | None = None,
+    models: RoleModels | None = None,
     progress: Progress | None = None,
 ) -> EvaluationReport:
     """Evaluate one or several memories on a split of a task.
@@ -52,13 +56,17 @@ def evaluate(
     test or all (under `shared` no all: the memory would hold what is asked about). `limit`: so
     many questions, drawn by `seed`, categories set apart left out. `seeds`: the same questions
     (split and drawn by `seed`) under seeds `seed … seed + seeds − 1`, averaged. `metrics`: default
-    all that apply. `out`: folder for one file of cases per memory and `report.json`.
+    all that apply and need no judge. `workers`: questions at once (default: as many as the agent's
+    model takes, at most 64). `budget`: limits on what language models may use. `models`: them by
+    role (default: as settings name them). `out`: folder for one file of cases per memory and
+    `report.json`.
 
     Memories that store the same share what was written; each is charged in full for it, so that
     its usage is what it would have cost alone, whatever else was evaluated.
 
     Raises InputError for unknown names and an `out` that cannot be written to, DataError for
-    absent data, RunError when more than 5 % of the questions end in an error.
+    absent data, RunError when more than the share `max_errors` of the questions end in an
+    error, BudgetExhaustedError when the budget is used up.
     """
     if seeds is not None and seeds < 1:
         raise InputError(f"seeds must be at least 1, got {seeds}")
@@ -68,35 +76,42 @@ def evaluate(
     loaded = task if isinstance(task, Task) else load_task(task, data=settings.data)
     chosen = list(metrics or dict.fromkeys((loaded.metric, *METRICS)))
     asked = split_of(loaded, split, seed, limit)
-    models = LoadedModels()
-    factories = {
-        name: make_factory(name, embedder=settings.embedder or "static", models=models)
-        for name in harness_list(harness)
-    }
-    make_agent(settings.agent)  # so that an unknown one is refused before anything is made
-    if out is not None:
-        _prepare(Path(out))
-    reports = []
-    for one in range(seed, seed + (seeds or 1)):
-        worker = make_agent(settings.agent)
-        with MemoryPool(lambda: make_agent(settings.agent)) as memories:
-            measured = tuple(
-                measure(
-                    asked,
-                    name,
-                    factory,
-                    worker,
-                    metrics=chosen,
-                    training=_training(asked, split),
-                    executor=executor,
-                    progress=progress,
-                    trace_hits=TRACE_HITS,
-                    memories=memories,
-                    seed=one,
+    check_agent(settings.agent)  # so that an unknown one is refused before anything is made
+    with ExitStack() as stack:
+        llms = models or stack.enter_context(RoleModels(settings.llm))
+        loading = LoadedModels(llms)
+        factories = {
+            name: make_factory(name, embedder=settings.embedder or "static", models=loading)
+            for name in harness_list(harness)
+        }
+        worker = make_agent(settings.agent, llms)
+        judges = judges_of(llms, chosen)
+        if out is not None:
+            _prepare(Path(out))
+        at_once = workers or useful_workers(worker)
+        stack.enter_context(llms.ledger.limited(budget or Budget()))
+        reports = []
+        for one in range(seed, seed + (seeds or 1)):
+            with MemoryPool(apart=True) as memories:
+                measured = tuple(
+                    measure(
+                        asked,
+                        name,
+                        factory,
+                        worker,
+                        metrics=chosen,
+                        training=_training(asked, split),
+                        executor=executor or threads(at_once),
+                        progress=progress,
+                        trace_hits=TRACE_HITS,
+                        memories=memories,
+                        max_errors=max_errors,
+                        judges=judges,
+                        seed=one,
+                    )
+                    for name, factory in factories.items()
                 )
-                for name, factory in factories.items()
-            )
-        reports.append(EvaluationReport(loaded.name, split, settings.agent, one, measured))
+            reports.append(EvaluationReport(loaded.name, split, worker.name, one, measured))
     report = average_reports(reports, loaded)
     if out is not None:
         _write(report, Path(out))
@@ -124,6 +139,13 @@ def harness_list(given: str | Sequence[str]) -> list[str]:
             "an evaluation needs the name of a memory; `memgene harnesses` lists them all"
         )
     return names
+
+
+def judges_of(models: RoleModels, metrics: Sequence[str]) -> Mapping[str, LLM]:
+    """The judges' models, where one of the metrics needs a judge."""
+    if not any(Needs.JUDGE is get_metric(name).needs for name in metrics):
+        return {}
+    return {"judge": models.need("judge", "a judge metric")}
 
 
 def _training(asked: Task, split: str) -> tuple[str, ...] | None:

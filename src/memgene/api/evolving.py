@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from memgene.core import Budget, InputError
+from memgene.evolution.briefing import MOST_TOKENS
 from memgene.evolution.evolve import run_evolution
 from memgene.evolution.progress import ProgressCallback
 from memgene.evolution.result import EvolveResult
 from memgene.evolution.settings import EvolveSettings
 from memgene.harness.registry import STATIC
+from memgene.llm.roles import RoleModels
 from memgene.reports import write_report
 from memgene.reports.numbers import interval, points, signed
 from memgene.retrieval.config import RetrievalConfig
@@ -87,7 +90,9 @@ def evolve(
     preset: str = "default",
     embedder: str | None = None,
     data: str | Path | None = None,
-    workers: int = 1,
+    workers: int | None = None,
+    diagnosis_tokens: int = MOST_TOKENS,
+    models: RoleModels | None = None,
     progress: ProgressCallback | None = None,
 ) -> EvolutionRun:
     """Evolve a memory for a task on its dev and val questions, then measure once on test.
@@ -96,6 +101,9 @@ def evolve(
     task's. `harness`: static memories of the comparison, one name or several; an empty sequence
     means none, None the usual ones. `folds`: as many evolutions, each tested
     on its own groups, pooled; `best` is then refitted on everything and carries no test claim.
+    `proposer`: rule, random, or llm (the model of role diagnose proposes). `models`: language
+    models by role (default: as settings name them); levers that need one take part where it is.
+    `workers`: questions at once (default: as many as the agent's model takes).
     `run_dir` must be new, unless `resume`. The report is written into it.
 
     Raises RunInterruptedError after Ctrl-C, when the round is finished; `resume=True` continues.
@@ -116,8 +124,13 @@ def evolve(
         budget=limits,
         folds=folds,
         workers=workers,
+        diagnosis_tokens=diagnosis_tokens,
     )
-    result = run_evolution(loaded, asked, Path(run_dir), resume=resume, progress=progress)
+    with ExitStack() as stack:
+        llms = models or stack.enter_context(RoleModels(settings.llm))
+        result = run_evolution(
+            loaded, asked, Path(run_dir), resume=resume, progress=progress, models=llms
+        )
     return EvolutionRun(result, write_report(result.run))
 
 

@@ -13,6 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from memgene.api.model_health import ModelHealth, model_health
 from memgene.api.opening import DEFAULT_EMBEDDER
 from memgene.api.tasks import list_tasks
 from memgene.core import MemgeneError, MissingDependencyError
@@ -36,14 +37,17 @@ _EXTRAS: Mapping[str, tuple[str, ...]] = {
     "onnx": ("onnxruntime", "onnx"),
     "sentence-transformers": ("sentence_transformers",),
     "openai": ("openai",),
+    "local": ("xllamacpp",),
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """What `doctor` found. `ok`: the default memory works here; `problems` says why not.
+    """What `doctor` found. `ok`: the default memory and every model in the settings work here;
+    `problems` says why not.
 
     `minilm`: whether the weights that the embedder `minilm` needs beside its extra are installed.
+    `models`: the language models of the settings, by the roles that share them.
     """
 
     ok: bool
@@ -59,21 +63,31 @@ class Health:
     embedder: str
     minilm: bool
     data: Mapping[str, bool]
+    models: tuple[ModelHealth, ...]
 
     def model_dump(self) -> dict[str, Any]:
         """Plain values."""
-        return {**asdict(self), "problems": list(self.problems)}
+        models = [model.model_dump() for model in self.models]
+        return {**asdict(self), "problems": list(self.problems), "models": models}
 
 
-def doctor(data: str | Path | None = None) -> Health:
-    """Look at Python, packages, SQLite, the embedder, extras, benchmark data and cores."""
+def doctor(data: str | Path | None = None, *, calls: bool = True) -> Health:
+    """Look at Python, packages, SQLite, the embedder, extras, benchmark data, cores, and make a
+    call of one token to each language model in the settings (not with `calls` False).
+
+    Raises:
+        ConfigError: the settings cannot be read.
+    """
+    settings = load_settings()
     full_text, trigrams = _fts("porter unicode61"), _fts("trigram")
-    embedder, trouble = _embedder()
+    embedder, trouble = _embedder(settings.embedder or DEFAULT_EMBEDDER)
+    models = model_health(settings.llm, calls=calls)
     problems = [trouble] if trouble else []
     if not full_text:
         problems.append("this Python's SQLite has no FTS5: no bank can be opened")
     elif not trigrams:
         problems.append("this Python's SQLite is older than 3.34 and has no trigram tokenizer")
+    problems += [f"model {m.name} ({', '.join(m.roles)}): {m.problem}" for m in models if m.problem]
     return Health(
         ok=not problems,
         problems=tuple(problems),
@@ -88,6 +102,7 @@ def doctor(data: str | Path | None = None) -> Health:
         embedder=embedder,
         minilm=_minilm(),
         data={task.name: task.available for task in list_tasks(data)},
+        models=models,
     )
 
 
@@ -101,9 +116,8 @@ def _fts(tokenizer: str) -> bool:
     return True
 
 
-def _embedder() -> tuple[str, str | None]:
+def _embedder(wanted: str) -> tuple[str, str | None]:
     """Name of the embedder in use, and why it cannot be loaded, if it cannot."""
-    wanted = load_settings().embedder or DEFAULT_EMBEDDER
     try:
         return load_embedder(wanted).name, None
     except MemgeneError as error:

@@ -65,7 +65,19 @@ TaskOptions = Annotated[
 Agent = Annotated[
     str | None,
     typer.Option(
-        "--agent", metavar="NAME", help="Who uses the memory: offline (no language model)."
+        "--agent",
+        metavar="NAME",
+        help="Who uses the memory: offline (no language model), llm (the model of [llm.task]), or "
+        "llm+dates (relative dates resolved by rule first).",
+    ),
+]
+Workers = Annotated[
+    int | None,
+    typer.Option(
+        "--workers",
+        metavar="N",
+        min=1,
+        help="Questions at once. Default: as many as the agent's model takes, at most 64.",
     ),
 ]
 Seed = Annotated[

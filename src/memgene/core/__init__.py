@@ -12,12 +12,15 @@ from memgene.core.errors import (
     InputError,
     MemgeneError,
     MissingDependencyError,
+    ModelError,
     NotFoundError,
+    ReplyError,
     RunError,
     StoredConfigError,
 )
-from memgene.core.hit import Context, Hit, ViewScore, Why
+from memgene.core.hit import AnswerPlan, Context, Hit, ViewScore, Why
 from memgene.core.ids import content_hash, stable_id
+from memgene.core.metering import Meter, metering, record, unmetered
 from memgene.core.question import Answer, Gold, LabelledQuestion, Question
 from memgene.core.schema import Filled, Schema, SchemaField
 from memgene.core.scope import Scope
@@ -25,6 +28,7 @@ from memgene.core.usage import RoleUsage, Usage
 
 __all__ = [
     "Answer",
+    "AnswerPlan",
     "BankError",
     "Budget",
     "BudgetExhaustedError",
@@ -42,9 +46,12 @@ __all__ = [
     "LabelledQuestion",
     "MemgeneError",
     "Message",
+    "Meter",
     "MissingDependencyError",
+    "ModelError",
     "NotFoundError",
     "Question",
+    "ReplyError",
     "RoleUsage",
     "RunError",
     "Schema",
@@ -56,5 +63,8 @@ __all__ = [
     "ViewScore",
     "Why",
     "content_hash",
+    "metering",
+    "record",
     "stable_id",
+    "unmetered",
 ]

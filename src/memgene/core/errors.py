@@ -44,5 +44,13 @@ class BudgetExhaustedError(MemgeneError):
     """A budget ran out; what was done until then is kept."""
 
 
+class ModelError(MemgeneError):
+    """A language model gave no reply, after retries: unreachable, timed out, refused, broken."""
+
+
+class ReplyError(ModelError):
+    """A language model's reply cannot be used: cut off, not the form asked for, empty."""
+
+
 class RunError(MemgeneError):
     """An evaluation or evolution run cannot start, continue or be read."""

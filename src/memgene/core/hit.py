@@ -47,15 +47,30 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
+class AnswerPlan:
+    """How the memory wants a question answered; for agents that use a language model.
+
+    `style` names an answer style, `verification` is off, strict or multi, and a draft whose own
+    confidence is below `threshold` (0 to 1), or that abstains, is verified.
+    """
+
+    style: str = "concise"
+    verification: str = "off"
+    threshold: float = 0.5
+
+
+@dataclass(frozen=True, slots=True)
 class Context:
     """Result of a read: the text for the agent and, where the memory ranks units, the ranking.
 
     `hits` is the ranking *before* the context cut (recall@k is taken on it); the first `shown`
-    of them are in `text`. `pool` holds the refs of all candidates that were scored.
+    of them are in `text`. `pool` holds the refs of all candidates that were scored. `plan` says
+    how to answer, where the memory has a view on that.
     """
 
     text: str
     hits: tuple[Hit, ...] | None = None
     shown: int = 0
     pool: tuple[str, ...] = ()
+    plan: AnswerPlan | None = None
     notes: Mapping[str, Any] = field(default_factory=dict)

@@ -53,9 +53,11 @@ class LabelledQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What an agent replied. `abstained` is its own statement that memory does not tell."""
+    """What an agent replied. `abstained` is its own statement that memory does not tell,
+    `confidence` (0 to 1) its own estimate, where it gives one."""
 
     text: str
     abstained: bool = False
     rule: str | None = None
     cited: tuple[str, ...] = ()
+    confidence: float | None = None

@@ -28,7 +28,9 @@ class Schema:
 
 @dataclass(frozen=True, slots=True)
 class Filled:
-    """A schema with values, one per field."""
+    """A schema with values, one per field, and what was said to get them: (role, text) turns of a
+    conversation with a model, empty where none was needed."""
 
     schema: Schema
     values: Mapping[str, Any] = field(default_factory=dict)
+    said: tuple[tuple[Literal["system", "user", "assistant"], str], ...] = ()

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class RoleUsage:
-    """Calls (`fresh` of them not from a cache), tokens in and out, money, seconds."""
+    """Calls, `fresh` of them not from a cache; tokens in and out, money and seconds of those."""
 
     calls: int = 0
     fresh: int = 0

@@ -12,14 +12,9 @@ from numpy.typing import NDArray
 from memgene.core.errors import MissingDependencyError
 from memgene.embed.bert_graph import GRAPH_VERSION, bert_graph
 from memgene.embed.minilm_files import WEIGHTS, MiniLmFiles
+from memgene.settings.paths import user_cache_dir
 
 Precision = Literal["f32", "int8"]
-
-
-def user_cache_dir() -> Path:
-    """`$XDG_CACHE_HOME/memgene`, by default `~/.cache/memgene`."""
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "memgene"
 
 
 def cached_graph(files: MiniLmFiles, precision: Precision, cache_dir: Path | None) -> Path:

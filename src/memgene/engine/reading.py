@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
-from memgene.core import Hit, Why
+from memgene.core import AnswerPlan, Hit, Why
+from memgene.engine.merging import MergedRanking
 from memgene.retrieval.config import RetrievalConfig
 from memgene.retrieval.index import UnitIndex
 from memgene.retrieval.retriever import Ranking
@@ -15,15 +17,37 @@ class Retrieval:
     """What a read found: hits best first, refs of all candidates, the question's predicted type.
 
     `config` is the configuration that served the question (overrides for its type applied).
+    `queries` are the texts that were searched, the question itself first. `degraded` names each
+    step that fell back to the plain ranking because a language model failed, and why.
     """
 
     hits: tuple[Hit, ...]
     pool: tuple[str, ...]
     question_type: str
     config: RetrievalConfig
+    queries: tuple[str, ...] = ()
+    degraded: tuple[str, ...] = ()
+
+    @property
+    def plan(self) -> AnswerPlan:
+        """How the serving configuration wants the question answered."""
+        served = self.config
+        return AnswerPlan(served.answer_style, served.verification, served.verification_threshold)
+
+    @property
+    def notes(self) -> dict[str, Any]:
+        """What a trace should hold: the type, further queries, and what was degraded, if any."""
+        notes: dict[str, Any] = {"question_type": self.question_type}
+        if len(self.queries) > 1:
+            notes["queries"] = list(self.queries)
+        if self.degraded:
+            notes["degraded"] = list(self.degraded)
+        return notes
 
 
-def hits_of(ranking: Ranking, index: UnitIndex, limit: int, explained: int) -> tuple[Hit, ...]:
+def hits_of(
+    ranking: Ranking | MergedRanking, index: UnitIndex, limit: int, explained: int
+) -> tuple[Hit, ...]:
     """The first `limit` hits; the first `explained` of them with reasons."""
     reasons = ranking.explain(min(explained, limit))
     hits = []

@@ -1,9 +1,11 @@
 """Evaluation: harness × agent × questions → cases → report, with honest statistics."""
 
+from memgene.evaluation.agreement import Agreement, agreements, cohen_kappa
 from memgene.evaluation.case import Case, HitTrace
 from memgene.evaluation.compare import Comparison, compare_cases, compare_reports
 from memgene.evaluation.evaluator import EvaluationFailedError, evaluate_cases
 from memgene.evaluation.executor import Executor, SerialExecutor, ThreadExecutor
+from memgene.evaluation.judges import JudgeUsed, judges_used
 from memgene.evaluation.measure import measure
 from memgene.evaluation.memories import Holds, MemoryPool, SharedWrites
 from memgene.evaluation.progress import Progress
@@ -27,6 +29,7 @@ from memgene.evaluation.statistics import (
 )
 
 __all__ = [
+    "Agreement",
     "Case",
     "CategoryReport",
     "Comparison",
@@ -37,6 +40,7 @@ __all__ = [
     "HitTrace",
     "Holds",
     "Interval",
+    "JudgeUsed",
     "MemoryPool",
     "Paired",
     "Progress",
@@ -46,13 +50,16 @@ __all__ = [
     "Spread",
     "Table",
     "ThreadExecutor",
+    "agreements",
     "average_cases",
     "average_harness",
     "average_reports",
+    "cohen_kappa",
     "compare_cases",
     "compare_reports",
     "evaluate_cases",
     "iter_cases",
+    "judges_used",
     "mean_interval",
     "measure",
     "paired_difference",

@@ -30,7 +30,8 @@ class Case:
     all; with the ranking they tell where a failure began.
     `hits` are the first of the ranking; a `context` above 20,000 characters is cut, and says so.
     `question_type` is the predicted one. `timings` are the seconds of each step (formulate, read,
-    respond, score), `notes` what the harness said about the read.
+    respond, score), `notes` what the harness said about the read. `judgements` hold the verdict
+    behind each score that a judge gave, by metric (see `memgene.tasks.judges.Judgement`).
     """
 
     question_id: str
@@ -55,3 +56,4 @@ class Case:
     question_type: str = ""
     timings: Mapping[str, float] = field(default_factory=dict)
     notes: Mapping[str, Any] = field(default_factory=dict)
+    judgements: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)

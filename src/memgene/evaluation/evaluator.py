@@ -30,8 +30,9 @@ from memgene.evaluation.case import Case, HitTrace
 from memgene.evaluation.executor import Executor, SerialExecutor
 from memgene.evaluation.memories import LazyMemory, Memories, MemoryFailedError
 from memgene.evaluation.progress import Progress
-from memgene.evaluation.scoring import Scorer
+from memgene.evaluation.scoring import Marks, Scorer
 from memgene.harness.protocol import HarnessFactory
+from memgene.llm.protocol import LLM
 from memgene.retrieval.question_type import predict_type
 from memgene.tasks.task import Regime, Task
 
@@ -64,13 +65,15 @@ def evaluate_cases(
     trace_hits: int = TRACE_HITS,
     memories: Memories | None = None,
     max_errors: float = MAX_ERRORS,
+    judges: Mapping[str, LLM] | None = None,
 ) -> list[Case]:
     """One case per question (default: all of the task's), in the order of the questions.
 
     Under `own_group` each group has a memory of its own; under `shared` one memory holds the
     episodes of the `training` groups (default: all of the task's, as `tasks.splits.part` cuts
     them, refused when they include groups that are asked about). With `memories`, factories that
-    are `SharedWrites` reuse what an equal write stored.
+    are `SharedWrites` reuse what an equal write stored. `judges` are the models that judged
+    metrics ask, by name (`judge` scores them, others beside it; see `Scorer`).
 
     What a harness or agent raises becomes `Case.error`. As soon as more than the share
     `max_errors` of all questions have one, EvaluationFailedError names the first of them.
@@ -81,7 +84,7 @@ def evaluate_cases(
         raise InputError(f"task {task.name} has no question to evaluate")
     if not 0 <= max_errors <= 1:
         raise InputError(f"max_errors must lie between 0 and 1, got {max_errors}")
-    run = _Run(agent, Scorer(task, metrics), trace_hits, max_errors * len(asked))
+    run = _Run(agent, Scorer(task, metrics, judges), trace_hits, max_errors * len(asked))
     opened = _memories(task, asked, factory, agent, training, memories)
     runner = executor or SerialExecutor()
     jobs = _job_order(asked, runner.workers if task.regime is Regime.OWN_GROUP else 1)
@@ -113,7 +116,7 @@ class _Steps:
     query: Mapping[str, Any] = field(default_factory=dict)
     context: Context = Context("")  # noqa: RUF009 - frozen
     answer: Answer = Answer("")  # noqa: RUF009 - frozen
-    scores: Mapping[str, float] = field(default_factory=dict)
+    marks: Marks = Marks()  # noqa: RUF009 - frozen
     bank_evidence: float | None = None
 
     @contextmanager
@@ -187,10 +190,10 @@ class _Run:
         if self._scorer.needs_answers:
             with steps.timed("respond"):
                 steps.answer = self._agent.respond(
-                    question, steps.context, words.response, words.always_on
+                    question, steps.context, words.response, words.always_on, query
                 )
         with steps.timed("score"):
-            steps.scores = self._scorer.scores(labelled, steps.context, steps.answer)
+            steps.marks = self._scorer.marks(labelled, steps.context, steps.answer)
 
     def _case(self, labelled: LabelledQuestion, steps: _Steps, error: str | None) -> Case:
         question, gold, context = labelled.question, labelled.gold, steps.context
@@ -211,7 +214,7 @@ class _Run:
             answer=steps.answer.text,
             abstained=steps.answer.abstained,
             rule=steps.answer.rule,
-            scores={} if error else steps.scores,
+            scores={} if error else steps.marks.scores,
             bank_evidence=steps.bank_evidence,
             pool_evidence=self._scorer.pool_evidence(labelled, context),
             seconds=_short(sum(timings.values())),
@@ -220,6 +223,7 @@ class _Run:
             question_type=predict_type(question.text),
             timings=timings,
             notes=context.notes,
+            judgements={} if error else steps.marks.judgements,
         )
 
     def _keep(self, place: int, case: Case) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from contextvars import copy_context
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
@@ -80,7 +81,8 @@ class ThreadExecutor:
     ) -> list[R]:
         pool = ThreadPoolExecutor(max_workers=self.workers, thread_name_prefix="memgene")
         try:
-            futures: list[Future[R]] = [pool.submit(fn, item) for item in items]
+            # Each item sees the caller's context (open meters), in a copy of its own.
+            futures: list[Future[R]] = [pool.submit(copy_context().run, fn, item) for item in items]
             for done, finished in enumerate(as_completed(futures), start=1):
                 finished.result()
                 if progress:
@@ -88,3 +90,8 @@ class ThreadExecutor:
             return [future.result() for future in futures]
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
+
+
+def threads(workers: int) -> Executor:
+    """`workers` threads, or none beside the caller's for one."""
+    return ThreadExecutor(workers) if workers > 1 else SerialExecutor()

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from contextlib import ExitStack
 from threading import Lock
 from types import TracebackType
 from typing import Protocol, runtime_checkable
 
 from memgene.agents.protocol import Agent
-from memgene.core import Episode, Usage, stable_id
+from memgene.core import Episode, Usage, metering, stable_id, unmetered
 from memgene.harness.protocol import Harness, HarnessFactory
 
 
@@ -65,12 +66,12 @@ class MemoryPool:
 
     A memory is known by its `write_key`, the agent's name and the ids of its episodes; use one
     pool for one task. Close it (or use it as a context manager) to release the memories.
-    `make_writer` makes an agent for each memory that is written, so that its cost is known
-    (`cost`); without it the agent that asks also writes, and the cost is in that agent's usage.
+    With `apart`, what writing a memory takes counts in none of the meters that are open, but is
+    known of each memory (`cost`); without, it counts where the memory is asked for first.
     """
 
-    def __init__(self, make_writer: Callable[[], Agent] | None = None) -> None:
-        self._make_writer = make_writer
+    def __init__(self, *, apart: bool = False) -> None:
+        self._apart = apart
         self._lock = Lock()
         self._kept: dict[tuple[str, str], _Kept] = {}
 
@@ -93,11 +94,14 @@ class MemoryPool:
             return kept.cost if kept else Usage()
 
     def _fill(self, kept: _Kept, factory: SharedWrites, write: Write, agent: Agent) -> None:
-        writer = self._make_writer() if self._make_writer else agent
-        try:
-            kept.owner = written(factory, lambda harness: write(harness, writer))
-        finally:
-            kept.cost = writer.usage() if self._make_writer else Usage()
+        with ExitStack() as stack:
+            if self._apart:
+                stack.enter_context(unmetered())
+            meter = stack.enter_context(metering())
+            try:
+                kept.owner = written(factory, lambda harness: write(harness, agent))
+            finally:
+                kept.cost = meter.usage if self._apart else Usage()
         kept.memory = factory.memory(kept.owner)
 
     def discard(self, write_key: str) -> None:

@@ -83,7 +83,16 @@ def redacted(case: Case) -> Case:
         answer="",
         error=None if case.error is None else ": ".join(case.error.split(": ")[:2]),
         notes={},
+        judgements={name: _without_text(said) for name, said in case.judgements.items()},
     )
+
+
+def _without_text(said: Mapping[str, Any]) -> dict[str, Any]:
+    """A verdict without the judge's words and the rubric's."""
+    kept = {name: value for name, value in said.items() if name != "explanation"}
+    if "criteria" in kept:
+        kept["criteria"] = [{"points": c["points"], "met": c["met"]} for c in kept["criteria"]]
+    return kept
 
 
 def _write_lines(target: Path, lines: Iterable[str], *, redact: bool = False) -> int:

@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from memgene.core import InputError, Usage
+from memgene.evaluation.agreement import Agreement, agreements
 from memgene.evaluation.case import Case
+from memgene.evaluation.judges import JudgeUsed, judges_used
 from memgene.evaluation.scoring import IN_TEXT
 from memgene.evaluation.statistics import Interval, Spread, mean_interval, spread
 from memgene.tasks.metrics import Needs, get_metric
@@ -51,7 +53,9 @@ class HarnessReport:
     `questions` were asked; `excluded` of them have evidence that cannot be scored (they miss
     ranking metrics only); `errors` ended in an error and have no score. `spread` is over the
     counted categories. With several seeds `by_seed` has each seed's mean, and every score is a
-    question's mean over seeds. `cases` are kept for paired comparison; JSON leaves them out.
+    question's mean over seeds. `judges` are the models that scored answers, with their prompts;
+    `agreement` compares their verdicts. `cases` are kept for paired comparison; JSON leaves them
+    out, and has the judges once for all memories.
     """
 
     name: str
@@ -64,6 +68,8 @@ class HarnessReport:
     usage: Usage = field(default_factory=Usage)
     seconds: float = 0.0
     by_seed: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    judges: tuple[JudgeUsed, ...] = ()
+    agreement: tuple[Agreement, ...] = ()
     cases: tuple[Case, ...] = field(default=(), repr=False, compare=False)
 
     def to_json(self) -> dict[str, Any]:
@@ -81,6 +87,8 @@ class HarnessReport:
         }
         if self.by_seed:
             record["by_seed"] = {name: list(means) for name, means in self.by_seed.items()}
+        if self.agreement:
+            record["agreement"] = [pair.to_json() for pair in self.agreement]
         return record
 
 
@@ -117,7 +125,14 @@ class EvaluationReport:
         }
         if self.seeds:
             record["seeds"] = list(self.seeds)
+        if self.judges:
+            record["judges"] = [judge.to_json() for judge in self.judges]
         return record
+
+    @property
+    def judges(self) -> tuple[JudgeUsed, ...]:
+        """Every model that scored answers, with each prompt it was given, once."""
+        return tuple(dict.fromkeys(one for report in self.harnesses for one in report.judges))
 
     def harness(self, name: str) -> HarnessReport:
         """The result of one harness."""
@@ -166,6 +181,21 @@ class EvaluationReport:
         notes.append("spread: standard deviation of the categories' means")
         header = ("category", *(report.name for report in self.harnesses))
         return Table(f"{metric} by category", header, tuple(rows), tuple(notes))
+
+    def agreement_table(self) -> Table | None:
+        """One row per harness and pair of judges. None where nothing was judged twice."""
+        rows = tuple(
+            (report.name, pair.first, pair.second, str(pair.agreement.n), *_agreed(pair))
+            for report in self.harnesses
+            for pair in report.agreement
+        )
+        if not rows:
+            return None
+        pairs = [pair for report in self.harnesses for pair in report.agreement]
+        notes = ["kappa: agreement beyond chance (Cohen); 1 is full, 0 is chance"]
+        notes += dict.fromkeys(f"–: {pair.note}" for pair in pairs if pair.note)
+        header = ("harness", "judge", "beside", "questions", "agreement", "kappa")
+        return Table("agreement of judges", header, rows, tuple(notes))
 
     def _table(self, title: str, metrics: Sequence[str], reports: Sequence[HarnessReport]) -> Table:
         header = ("harness", "questions", "excluded", "errors", *metrics)
@@ -221,6 +251,8 @@ def summarise(
         spread={metric: spread(_category_means(by_category, metric)) for metric in metrics},
         usage=usage or Usage(),
         seconds=seconds,
+        judges=judges_used(cases),
+        agreement=agreements(counted, seed=seed),
         cases=tuple(cases),
     )
 
@@ -285,6 +317,10 @@ def _in_order(mappings: Iterable[Mapping[str, Any]]) -> list[str]:
 
 def _names(reports: Sequence[HarnessReport]) -> str:
     return ", ".join(report.name for report in reports)
+
+
+def _agreed(pair: Agreement) -> tuple[str, str]:
+    return _cell(pair.agreement), "–" if pair.kappa is None else f"{pair.kappa:.2f}"
 
 
 def _cell(interval: Interval | None) -> str:

@@ -2,30 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from memgene.core import Answer, Context, InputError, LabelledQuestion
-from memgene.tasks.metrics import Needs, Scored, evidence_index, evidence_texts, get_metric
-from memgene.tasks.metrics.registry import score_all
+from memgene.llm.protocol import LLM
+from memgene.tasks.judges import JUDGES
+from memgene.tasks.metrics import (
+    Metric,
+    Needs,
+    Scored,
+    evidence_index,
+    evidence_texts,
+    get_metric,
+)
+from memgene.tasks.metrics.registry import JUDGE, judged_by, no_judge, score_all
 from memgene.tasks.task import Task
 
 IN_TEXT = "evidence_in_text"
+REFERENCE = "token_f1"
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """Every asked metric that applies, by name, and what the judges said, by metric."""
+
+    scores: Mapping[str, float] = field(default_factory=dict)
+    judgements: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
 class Scorer:
     """Scores questions of one task by the named metrics. Stateless once made, thread-safe.
 
-    Where a metric on rankings is asked for, memories that do not rank get `evidence_in_text`.
-    `needs_answers` is False when every metric looks at rankings or contexts alone.
+    Where a metric on rankings is asked for, memories that do not rank get `evidence_in_text`;
+    where a judge's, `token_f1` stands beside it. `needs_answers` is False when every metric looks
+    at rankings or contexts alone.
+
+    `judges` are models by name: `judge` scores the judged metrics that are asked for, every other
+    one scores them again under `METRIC@NAME`. Raises ConfigError when the judge of a metric is not
+    among them.
     """
 
-    def __init__(self, task: Task, metrics: Sequence[str]) -> None:
+    def __init__(
+        self, task: Task, metrics: Sequence[str], judges: Mapping[str, LLM] | None = None
+    ) -> None:
         if not metrics:
             raise InputError("an evaluation needs at least one metric")
-        self._metrics = {name: get_metric(name) for name in metrics}
-        if any(metric.needs is Needs.RANKING for metric in self._metrics.values()):
+        self._judges = dict(judges or {})
+        asked = (get_metric(name) for name in metrics)
+        self._metrics = {m.name: m for metric in asked for m in self._by_each_judge(metric)}
+        needs = {metric.needs for metric in self._metrics.values()}
+        if Needs.RANKING in needs:
             self._metrics.setdefault(IN_TEXT, get_metric(IN_TEXT))
-        self.needs_answers = any(m.needs is Needs.ANSWER for m in self._metrics.values())
+        if Needs.JUDGE in needs:
+            self._metrics.setdefault(REFERENCE, get_metric(REFERENCE))
+        self.needs_answers = bool(needs & {Needs.ANSWER, Needs.JUDGE})
         self._texts = evidence_index(task)
         self._episode_of = {
             message.id: episode.id
@@ -34,10 +66,8 @@ class Scorer:
             if message.id is not None
         }
 
-    def scores(
-        self, labelled: LabelledQuestion, context: Context, answer: Answer
-    ) -> dict[str, float]:
-        """Every asked metric that applies, by name."""
+    def marks(self, labelled: LabelledQuestion, context: Context, answer: Answer) -> Marks:
+        """Scores and judgements. Raises what a judge raises when it gives no verdict."""
         scored = Scored(
             question=labelled.question,
             gold=labelled.gold,
@@ -47,7 +77,16 @@ class Scorer:
             context=context.text,
             evidence_texts=self._evidence_texts(labelled) if context.hits is None else (),
         )
-        return score_all(scored, self._metrics)
+        judged = {
+            metric.name: JUDGES[metric.name.partition("@")[0]](self._judges[judge], scored)
+            for metric, judge in self._judged()
+            if metric.applies is None or metric.applies(scored)
+        }
+        known = replace(scored, judged={name: said.score for name, said in judged.items()})
+        return Marks(
+            score_all(known, self._metrics),
+            {name: dict(said.verdict) for name, said in judged.items()},
+        )
 
     def held(self, labelled: LabelledQuestion, refs: Set[str]) -> float | None:
         """Share of gold evidence among these ids, None where there is no usable evidence."""
@@ -63,6 +102,21 @@ class Scorer:
         for hit in context.hits:
             pool |= {hit.id, *hit.refs, *([hit.source] if hit.source else [])}
         return self.held(labelled, pool)
+
+    def _judged(self) -> Iterator[tuple[Metric, str]]:
+        for metric in self._metrics.values():
+            if metric.judge is not None:
+                yield metric, metric.judge
+
+    def _by_each_judge(self, metric: Metric) -> Iterator[Metric]:
+        """The metric, then once more for every further judge when it is the first judge's."""
+        if metric.judge is not None and metric.judge not in self._judges:
+            raise no_judge(metric.name, metric.judge)
+        yield metric
+        if metric.judge == JUDGE:
+            for name in self._judges:
+                if name != JUDGE:
+                    yield judged_by(metric.name, name)
 
     def _evidence_texts(self, labelled: LabelledQuestion) -> tuple[tuple[str, ...], ...]:
         return evidence_texts(labelled, self._texts) if usable_evidence(labelled) else ()

@@ -7,7 +7,9 @@ from dataclasses import replace
 from math import fsum
 
 from memgene.core import InputError, Usage
+from memgene.evaluation.agreement import agreements
 from memgene.evaluation.case import Case
+from memgene.evaluation.judges import judges_used
 from memgene.evaluation.report import EvaluationReport, HarnessReport, summarise
 from memgene.tasks.task import Task
 
@@ -52,7 +54,15 @@ def average_harness(
         metric: tuple(r.metrics[metric].mean for r in reports if metric in r.metrics)
         for metric in whole.metrics
     }
-    return replace(whole, errors=sum(report.errors for report in reports), by_seed=by_seed)
+    cases = [case for report in reports for case in report.cases]
+    counted = [case for case in cases if case.category not in task.set_apart]
+    return replace(
+        whole,
+        errors=sum(report.errors for report in reports),
+        by_seed=by_seed,
+        judges=judges_used(cases),
+        agreement=agreements(counted, seed=seed),
+    )
 
 
 def average_cases(runs: Sequence[Sequence[Case]]) -> list[Case]:

@@ -13,9 +13,11 @@ class BudgetMeter:
 
     Replayed work counts like fresh work, so that a resumed run stops where an uninterrupted one
     would (limits in seconds excepted: machines differ). `calls` are those no cache answered: what
-    is written to memory again after a resume is answered by it. `questions` is never exceeded;
-    limits that are known only afterwards (calls, tokens, money, seconds) end the search at the
-    next check. The final report on test is not counted: it is due whatever the search has spent.
+    is written to memory again after a resume is answered by it. `questions` is never exceeded.
+    Limits that are known only afterwards (calls, tokens, money, seconds) end the search at the
+    next check, and, where language models are called, in the middle of the work (`Spending`).
+    The re-check and the final report on test are due whatever the search has spent: the first is
+    counted but not held to the limits, the second is not counted.
     """
 
     def __init__(self, budget: Budget) -> None:
@@ -33,6 +35,10 @@ class BudgetMeter:
     ) -> None:
         """Count one evaluation; `usage` by role as events record it."""
         self.questions += questions
+        self.add_work(usage, seconds)
+
+    def add_work(self, usage: Mapping[str, Mapping[str, float]], seconds: float) -> None:
+        """Count work that is no evaluation: asking for a diagnosis, fitting weights."""
         for role, used in usage.items():
             into = self.roles.setdefault(role, {})
             for name, amount in used.items():
@@ -40,10 +46,6 @@ class BudgetMeter:
             self.calls += int(used["fresh"])
             self.tokens += int(used["tokens"])
             self.money += used["cost"]
-        self.seconds += seconds
-
-    def add_seconds(self, seconds: float) -> None:
-        """Count work that is no evaluation (fitting weights)."""
         self.seconds += seconds
 
     def add_iteration(self) -> None:

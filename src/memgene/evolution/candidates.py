@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -15,9 +14,10 @@ from memgene.evolution.changes import LEARNED, apply, settings_of, wants_fit
 from memgene.evolution.events import Proposed
 from memgene.evolution.proposers import Proposal
 from memgene.evolution.recorder import Evaluator, Recorder
-from memgene.evolution.rundir import RunFolder
+from memgene.evolution.rundir import RunFolder, UsageByRole
 from memgene.evolution.scoring import mean
 from memgene.evolution.sealed import DevVal
+from memgene.evolution.spending import Spending
 from memgene.retrieval.config import RetrievalConfig
 from memgene.retrieval.ranker import Ranker
 
@@ -50,6 +50,7 @@ class Candidates:
         run: RunFolder,
         recorder: Recorder,
         meter: BudgetMeter,
+        spending: Spending,
         evaluator: Evaluator,
         learner: Learner,
         data: DevVal,
@@ -58,6 +59,7 @@ class Candidates:
         self._run = run
         self._recorder = recorder
         self._meter = meter
+        self._spending = spending
         self._evaluator = evaluator
         self._learner = learner
         self._metric = metric
@@ -68,7 +70,7 @@ class Candidates:
 
     def start(self, config: RetrievalConfig, reason: str) -> Candidate:
         """Candidate 000."""
-        self._record(0, "000", None, "start", {}, reason, config, 0.0)
+        self._record(0, "000", None, "start", {}, reason, config, {}, 0.0)
         return self._evaluated("000", config)
 
     def derive(self, number: int, parent: Candidate, proposal: Proposal, by: str) -> Candidate:
@@ -76,20 +78,23 @@ class Candidates:
         self._made += 1
         name = f"{self._made:03d}"
         config = apply(parent.config, proposal.changes)
+        usage: UsageByRole = {}
         seconds = 0.0
         if wants_fit(parent.config, proposal.changes):
             if self._run.journal.peek(Proposed, candidate=name) is not None:
                 config = self._run.load_config(name)
             else:
-                started = time.perf_counter()
-                ranker = self._learner(config, self._learn_on)
+                with self._spending.work() as spent:
+                    ranker = self._learner(config, self._learn_on)
                 config = config.changed(fusion=LEARNED, ranker=ranker)
-                seconds = time.perf_counter() - started
+                usage, seconds = spent.usage, spent.seconds
         elif config.fusion != LEARNED:
             config = config.changed(ranker=None)
         settings = settings_of(proposal.changes)
-        made = self._record(number, name, parent, by, settings, proposal.reason, config, seconds)
-        self._meter.add_seconds(made.seconds)
+        made = self._record(
+            number, name, parent, by, settings, proposal.reason, config, usage, seconds
+        )
+        self._meter.add_work(made.usage, made.seconds)
         return self._evaluated(name, config)
 
     def cases(self, name: str, config: RetrievalConfig, split: str) -> Sequence[Case]:
@@ -102,6 +107,7 @@ class Candidates:
                 split,
                 questions,
                 lambda: self._evaluator.evaluate(config, questions, f"{name} {split}"),
+                limited=split != "fresh",
             )
         return self._cases[name, split]
 
@@ -127,6 +133,7 @@ class Candidates:
         settings: Mapping[str, Any],
         reason: str,
         config: RetrievalConfig,
+        usage: UsageByRole,
         seconds: float,
     ) -> Proposed:
         """Write a candidate's files, then the event that vouches for them."""
@@ -150,6 +157,7 @@ class Candidates:
                 digest=config.digest,
                 target=learned.target if learned else "",
                 fitted_on=learned.questions if learned else 0,
+                usage=usage,
                 seconds=seconds,
             )
         )

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from memgene.evolution.diagnosis import is_ranking
+from memgene.evolution.means import Means, use_of
 from memgene.retrieval.config import RetrievalConfig, levers
 from memgene.retrieval.levers import Need
 
@@ -16,7 +17,7 @@ VIEWS = ("lexical", "window", "episode", "dense", "soft", "structured")
 _SINGLE = {"lexical_only": "lexical", "dense_only": "dense"}
 # The learned fusion reads weights too: features look at the untrained fusion's best candidates.
 _WEIGHTED = ("weighted_sum", "rrf", LEARNED)
-# These act after scoring, so learned weights stay valid when they change.
+# These act beside or after scoring, so learned weights stay valid when they change.
 AFTER_SCORING = frozenset(
     {
         "neighbour_bonus",
@@ -27,8 +28,39 @@ AFTER_SCORING = frozenset(
         "utility_weight",
         "mmr_lambda",
         "temporal_neighbours",
+        "decomposition",
+        "decomposition_max",
+        "intent_planning",
+        "rerank",
+        "rerank_k",
         "context_k",
         "context_chars",
+        "answer_style",
+        "verification",
+        "verification_threshold",
+    }
+)
+# How the memory is written.
+WRITING = frozenset(
+    {
+        "extraction",
+        "extraction_window",
+        "extraction_tail",
+        "extraction_chunk",
+        "coverage_pass",
+    }
+)
+# Not for one question type: what is stored knows no question yet, the others say how the memory is
+# read as a whole.
+WHOLE = WRITING | {"fusion", "max_df", "dense_center"}
+# These act on what the agent reads and says, which a ranking does not see.
+_ANSWERING = frozenset(
+    {
+        "context_k",
+        "context_chars",
+        "answer_style",
+        "verification",
+        "verification_threshold",
     }
 )
 
@@ -101,14 +133,10 @@ def wants_fit(config: RetrievalConfig, changes: Sequence[Change]) -> bool:
     )
 
 
-def has_effect(
-    config: RetrievalConfig, lever: str, available: frozenset[Need], metric: str
-) -> bool:
+def has_effect(config: RetrievalConfig, lever: str, available: Means, metric: str) -> bool:
     """Whether changing the lever can change the metric in this configuration."""
-    if any(need not in available for need in levers()[lever].needs):
+    if not possible(lever, available) or (lever in _ANSWERING and is_ranking(metric)):
         return False
-    if lever in ("context_k", "context_chars"):
-        return not is_ranking(metric)
     if lever.startswith("weight_"):
         view = lever.removeprefix("weight_")
         reads = config.fusion in _WEIGHTED and (view in VIEWS or config.fusion != "rrf")
@@ -122,8 +150,23 @@ def has_effect(
         "dense_content_words": _view_on(config, "dense"),
         "entity_swap_k": config.entity_swap,
         "half_life_days": config.recency_weight > 0,
+        "extraction_window": config.extraction != "off",
+        "extraction_tail": config.extraction != "off",
+        "extraction_chunk": config.extraction != "off",
+        "coverage_pass": config.extraction != "off",
+        "decomposition_max": config.decomposition,
+        "rerank_k": config.rerank != "off",
+        "verification_threshold": config.verification != "off",
     }
     return needs_on.get(lever, True)
+
+
+def possible(lever: str, available: Means) -> bool:
+    """Whether what the lever needs is there at all."""
+    needs = levers()[lever].needs
+    if Need.LLM in needs and use_of(lever) not in available:
+        return False
+    return all(need in available for need in needs if need is not Need.LLM)
 
 
 def _view_on(config: RetrievalConfig, view: str) -> bool:

@@ -11,7 +11,7 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from memgene.core import InputError
+from memgene.core import BudgetExhaustedError, InputError
 from memgene.evolution.budget import BudgetMeter
 from memgene.evolution.candidates import Candidate, Candidates
 from memgene.evolution.diagnosis import Cause, Diagnosis, diagnose, is_ranking
@@ -107,8 +107,9 @@ class ConfigSearch:
     def run(self) -> SearchOutcome:
         """Search until the rounds, the budget or the ideas run out, then re-check and promote.
 
-        Raises InputError when the budget does not cover a single round, RunInterruptedError after
-        the round in which a stop was asked for.
+        Raises InputError when the budget does not cover a single round, BudgetExhaustedError when
+        it ends before the start is evaluated, RunInterruptedError after the round in which a stop
+        was asked for.
         """
         require_a_round(self._tools.meter, self._data)
         start = self._tools.candidates.start(self._preset.start(), f"preset {self._preset.name}")
@@ -118,8 +119,8 @@ class ConfigSearch:
         done, stopped = 0, ""
         while not stopped:
             stopped, detail = self._must_stop(done)
-            if not stopped and not self._round(done + 1):
-                stopped, detail = "exhausted", "every proposal was tried"
+            if not stopped:
+                stopped, detail = self._try_round(done + 1)
             if stopped:
                 self._emit(Stopped(done, stopped, detail))
             else:
@@ -141,6 +142,15 @@ class ConfigSearch:
     def _blocked(self, questions: int) -> str | None:
         """As the meter says, with the questions of the re-check kept in reserve."""
         return self._tools.meter.blocks(questions + 2 * len(self._data.fresh))
+
+    def _try_round(self, number: int) -> tuple[str, str]:
+        """A round, or the reason and detail why there was none. What a round has done when the
+        budget ends in the middle of it is left: its candidate was not judged."""
+        try:
+            done = self._round(number)
+        except BudgetExhaustedError as error:
+            return "budget", str(error)
+        return ("", "") if done else ("exhausted", "every proposal was tried")
 
     def _round(self, number: int) -> bool:
         """One round; False when nothing is left to propose."""
@@ -200,7 +210,7 @@ class ConfigSearch:
         if not self._exploring:
             found = self._ask(tools.proposer, number, diagnosis)
             if found is not None:
-                return found, tools.proposer.name
+                return found, found.by or tools.proposer.name
             self._exploring = True
         self._emit(Explored(number, self._flat))
         return self._ask(tools.explorer, number, diagnosis), "explore"

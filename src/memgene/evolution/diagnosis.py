@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from memgene.core import RunError
@@ -32,7 +32,7 @@ class Cause(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Failing:
-    """A question that lost score, and where."""
+    """A question that lost score, and where; `case` is all that happened to it."""
 
     question_id: str
     question: str
@@ -40,6 +40,7 @@ class Failing:
     question_type: str
     score: float
     cause: Cause
+    case: Case = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +97,7 @@ def diagnose(cases: Sequence[Case], metric: str) -> Diagnosis:
         )
     found = {case.question_id: cause_of(case, v, metric) for case, v in scored}
     failing = tuple(
-        Failing(case.question_id, case.question, case.category, case.question_type, v, cause)
+        Failing(case.question_id, case.question, case.category, case.question_type, v, cause, case)
         for case, v in scored
         if (cause := found[case.question_id]) is not None
     )

@@ -99,10 +99,37 @@ class Explored(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class Advised(Event):
+    """A model was asked for a diagnosis and proposals; a resumed run takes them from here.
+
+    `changes` are the proposals that will be tried: lever, value and, where it is for one type,
+    question_type. `problems` say what of the reply could not be tried, `unusable` (empty when
+    there are changes) why the fallback proposes instead. `causes` are the model's reading of the
+    failures, `missing` the topics it misses, `next` its plan. `exchange` is a hash of prompts and
+    replies, which are in the folder of the round's candidate (diagnosis.md).
+    """
+
+    kind: ClassVar[str] = "advised"
+    round: int
+    model: str
+    changes: tuple[Mapping[str, Any], ...]
+    reason: str
+    causes: Mapping[str, int]
+    missing: tuple[str, ...]
+    next: str
+    problems: tuple[str, ...]
+    unusable: str
+    exchange: str
+    usage: Mapping[str, Mapping[str, float]] = field(metadata={"volatile": True})
+    seconds: float = _volatile()
+
+
+@dataclass(frozen=True, slots=True)
 class Proposed(Event):
     """A candidate, its files in place. `changes` are the levers set, by name (per-type overrides
     as `per_type.TYPE.LEVER`); `digest` names the configuration, learned weights included.
-    `target` is what they were fitted on ("" = not fitted anew)."""
+    `target` is what they were fitted on ("" = not fitted anew), `usage` what fitting took:
+    writing the memories whose candidates are learned from."""
 
     kind: ClassVar[str] = "proposed"
     round: int
@@ -114,6 +141,9 @@ class Proposed(Event):
     digest: str
     target: str = ""
     fitted_on: int = 0
+    usage: Mapping[str, Mapping[str, float]] = field(
+        default_factory=dict, metadata={"volatile": True}
+    )
     seconds: float = _volatile()
 
 
@@ -286,6 +316,7 @@ _KINDS: Mapping[str, type[Event]] = {
         Interrupted,
         Diagnosed,
         Explored,
+        Advised,
         Proposed,
         Evaluated,
         Accepted,

@@ -43,7 +43,7 @@ def evolve_folds(
     divisions = fold_splits(task, settings.folds, settings.seed)
     for division in divisions:
         prepare(bench, division)
-    asked, data = settings.to_dict(task), {task.name: task.fingerprint}
+    asked, data = bench.asked, {task.name: task.fingerprint}
     with RunFolder.open(path, asked, data, resume=resume) as run:
         run.journal.emit(_started(bench))
         results = []

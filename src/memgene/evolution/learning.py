@@ -17,7 +17,8 @@ from memgene.agents.protocol import Agent
 from memgene.core import Gold, LabelledQuestion, RunError, content_hash
 from memgene.embed.protocol import Embedder, WordVectors
 from memgene.engine import MemoryEngine
-from memgene.evaluation.memories import LazyMemory, MemoryPool
+from memgene.engine.models import EngineModels
+from memgene.evaluation.memories import LazyMemory, MemoryFailedError, MemoryPool
 from memgene.harness.bank import BankHarness, BankHarnessFactory
 from memgene.retrieval.config import RetrievalConfig
 from memgene.retrieval.features.candidates import Candidates
@@ -52,6 +53,7 @@ class RankerLearner:
         words: WordVectors,
         memories: MemoryPool,
         seed: int = 0,
+        models: EngineModels | None = None,
     ) -> None:
         self._task = task
         self._training = training
@@ -60,6 +62,7 @@ class RankerLearner:
         self._words = words
         self._memories = memories
         self._seed = seed
+        self._models = models
         self._cache: dict[str, _Seen] = {}
         self._cached_for = ""
 
@@ -94,7 +97,7 @@ class RankerLearner:
         opened: dict[str, LazyMemory],
     ) -> _Seen:
         if question.id not in self._cache:
-            engine = self._engine(question.group, opened).with_config(config)
+            engine = self._engine(question.group, config, opened)
             candidates = engine.candidates(question.question.text)
             names = available(candidates)
             goal = _evidence if target == EVIDENCE else _answer_tokens
@@ -103,16 +106,22 @@ class RankerLearner:
             )
         return self._cache[question.id]
 
-    def _engine(self, group: str, opened: dict[str, LazyMemory]) -> MemoryEngine:
-        """The written memory a question of this group is answered from."""
+    def _engine(
+        self, group: str, config: RetrievalConfig, opened: dict[str, LazyMemory]
+    ) -> MemoryEngine:
+        """The memory a question of this group is answered from, as the configuration writes it."""
         own = self._task.regime is Regime.OWN_GROUP
         key = group if own else ""
         if key not in opened:
             inside = {group} if own else set(self._training or self._task.groups)
             episodes = tuple(e for e in self._task.episodes if e.group in inside)
-            factory = BankHarnessFactory(RetrievalConfig(), self._embedder, self._words)
+            factory = BankHarnessFactory(config, self._embedder, self._words, models=self._models)
             opened[key] = LazyMemory(factory, self._agent, episodes, 1, self._memories)
-        harness = opened[key].harness()
+        try:
+            harness = opened[key].harness()
+        except MemoryFailedError as failed:
+            # what went wrong, an exhausted budget for one, is for the search to hear of
+            raise (failed.__cause__ or failed) from None
         assert isinstance(harness, BankHarness)
         return harness.engine
 

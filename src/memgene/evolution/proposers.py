@@ -17,6 +17,7 @@ from memgene.evolution.changes import (
     settings_of,
 )
 from memgene.evolution.diagnosis import Diagnosis
+from memgene.evolution.means import Means
 from memgene.retrieval.config import RetrievalConfig, levers
 from memgene.retrieval.levers import Lever, Need
 
@@ -25,10 +26,12 @@ _TRIES = 200
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """At most two changes to the incumbent, and why."""
+    """At most two changes to the incumbent, and why. `by` names who proposed them where that is
+    not the proposer that was asked, but one it fell back to."""
 
     changes: tuple[Change, ...]
     reason: str
+    by: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +46,8 @@ class Attempt:
 
 
 class Proposer(Protocol):
-    """Looks at a diagnosis and says what to try. Deterministic given `rng`."""
+    """Looks at a diagnosis and says what to try. Deterministic given `rng`, or (a model's) kept in
+    the journal and taken from there. `history` holds one attempt per finished round."""
 
     @property
     def name(self) -> str:
@@ -67,7 +71,7 @@ class RandomProposer:
     name = "random"
 
     def __init__(
-        self, available: frozenset[Need], metric: str, max_changes: int = 2, why: str = "at random"
+        self, available: Means, metric: str, max_changes: int = 2, why: str = "at random"
     ) -> None:
         self._available = available
         self._metric = metric

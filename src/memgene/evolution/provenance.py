@@ -1,12 +1,17 @@
-"""What made a run: package versions and the git revision of this code."""
+"""What made a run: package versions, the git revision of this code, the wording of prompts."""
 
 from __future__ import annotations
 
+import pkgutil
 import platform
 import subprocess
 from collections.abc import Mapping
-from importlib import metadata
+from importlib import import_module, metadata
 from pathlib import Path
+
+from memgene.core import content_hash
+from memgene.llm import prompts
+from memgene.llm.prompts.prompt import Prompt
 
 _PACKAGES = ("memgene", "numpy", "PyStemmer", "tokenizers", "safetensors", "wordllama")
 
@@ -31,6 +36,17 @@ def git_revision() -> str:
     if revision is None:
         return ""
     return revision + ("+changes" if _git(here, "status", "--porcelain", "--", "../..") else "")
+
+
+def prompts_digest() -> str:
+    """A hash of every word that is said to language models."""
+    found = {
+        f"{name} {prompt.digest}"
+        for module in pkgutil.iter_modules(prompts.__path__)
+        for name, prompt in vars(import_module(f"{prompts.__name__}.{module.name}")).items()
+        if isinstance(prompt, Prompt)
+    }
+    return content_hash("\n".join(sorted(found)))[:12]
 
 
 def _git(folder: Path, *arguments: str) -> str | None:

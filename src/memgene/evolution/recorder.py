@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from memgene.core import LabelledQuestion, RunError, Usage
+from memgene.core import LabelledQuestion, RunError
 from memgene.evaluation.case import Case
-from memgene.evaluation.report import usage_json
 from memgene.evolution.budget import BudgetMeter
 from memgene.evolution.events import Evaluated
 from memgene.evolution.rundir import RunFolder, UsageByRole, cases_digest
 from memgene.evolution.scoring import mean, values
+from memgene.evolution.spending import Spending
 from memgene.retrieval.config import RetrievalConfig
 
 
@@ -25,10 +24,6 @@ class Evaluator(Protocol):
         """One case per question, in order."""
         ...
 
-    def usage(self) -> Usage:
-        """What was used since the evaluator was made."""
-        ...
-
 
 class Recorder:
     """Runs evaluations of one run: journal, cases, usage and budget see each exactly once.
@@ -36,13 +31,11 @@ class Recorder:
     A recorded evaluation costs no call and counts in the budget as it did when it was made.
     """
 
-    def __init__(
-        self, run: RunFolder, metric: str, usage: Callable[[], Usage], meter: BudgetMeter
-    ) -> None:
+    def __init__(self, run: RunFolder, metric: str, meter: BudgetMeter, spending: Spending) -> None:
         self._run = run
         self._metric = metric
-        self._usage = usage
         self._meter = meter
+        self._spending = spending
 
     def cases(
         self,
@@ -50,8 +43,11 @@ class Recorder:
         split: str,
         questions: Sequence[LabelledQuestion],
         work: Callable[[], Sequence[Case]],
+        *,
+        limited: bool = True,
     ) -> list[Case]:
-        """Cases of a subject (candidate id or `final/ROW`) on the questions of a split."""
+        """Cases of a subject (candidate id or `final/ROW`) on the questions of a split. Fresh work
+        is held to the budget where it is `limited`."""
         recorded = self._run.journal.peek(Evaluated, candidate=subject, split=split)
         if recorded is not None:
             cases = self._run.load_cases(subject, [q.id for q in questions])
@@ -62,11 +58,9 @@ class Recorder:
                 )
             self._run.journal.emit(recorded)
         else:
-            before, started = usage_json(self._usage()), time.perf_counter()
-            cases = list(work())
-            seconds = time.perf_counter() - started
-            used = _since(before, usage_json(self._usage()))
-            recorded = self._keep(subject, split, cases, used, seconds)
+            with self._spending.work(limited=limited) as spent:
+                cases = list(work())
+            recorded = self._keep(subject, split, cases, spent.usage, spent.seconds)
         self._meter.add_evaluation(recorded.questions, recorded.usage, recorded.seconds)
         return cases
 
@@ -89,12 +83,3 @@ class Recorder:
                 seconds=seconds,
             )
         )
-
-
-def _since(before: UsageByRole, after: UsageByRole) -> UsageByRole:
-    """What was added to each role; roles that were not called are left out."""
-    grown = {
-        role: {name: amount - before.get(role, {}).get(name, 0) for name, amount in used.items()}
-        for role, used in after.items()
-    }
-    return {role: used for role, used in grown.items() if any(used.values())}

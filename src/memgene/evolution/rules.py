@@ -2,8 +2,9 @@
 
 Source: EvolveMem §4: many abstentions → widen k and context, fuse views; wrong answers with the
 evidence present → shrink the context; temporal weak → time decay, structured dates; names mislead
-→ entity swap; multi-hop weak → neighbours; one type lagging → an override for it; switch a lever
-on before tuning numbers. Which levers treat which symptom is declared with the lever.
+→ entity swap; multi-hop weak → decomposition, neighbours; facts never stored → extraction with
+coverage; one type lagging → an override for it; switch a lever on before tuning numbers. Which
+levers treat which symptom is declared with the lever.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from itertools import product, zip_longest
 from memgene.evolution.changes import (
     AFTER_SCORING,
     LEARNED,
+    WHOLE,
     Change,
     change,
     has_effect,
@@ -23,10 +25,11 @@ from memgene.evolution.changes import (
 )
 from memgene.evolution.diagnosis import Cause, Diagnosis
 from memgene.evolution.guard import EPSILON
+from memgene.evolution.means import Means
 from memgene.evolution.proposers import Attempt, Proposal, tried
 from memgene.evolution.steps import is_off, next_values
 from memgene.retrieval.config import RetrievalConfig, levers
-from memgene.retrieval.levers import Need, Symptom
+from memgene.retrieval.levers import Symptom
 
 LEAST = 0.01
 _MANY_ABSTENTIONS = 0.3
@@ -44,10 +47,13 @@ _FIRST: Mapping[Symptom, tuple[str, ...]] = {
         "lexical_k",
         "entity_swap",
         "temporal_neighbours",
+        "decomposition",
+        "intent_planning",
     ),
     Symptom.RANKED_LOW: (
         "fusion",
         "window",
+        "rerank",
         "neighbour_bonus",
         "weight_window",
         "weight_speaker",
@@ -60,16 +66,23 @@ _FIRST: Mapping[Symptom, tuple[str, ...]] = {
         "dense_content_words",
         "dense_center",
     ),
-    Symptom.ANSWERED_WRONG: ("context_k", "context_chars"),
+    Symptom.ANSWERED_WRONG: ("context_k", "verification", "answer_style", "context_chars"),
     Symptom.TEMPORAL: ("structured_k", "weight_structured", "recency_weight", "half_life_days"),
     Symptom.NAMES_MISLEAD: ("entity_swap", "lexical_drop_names", "dense_drop_names"),
-    Symptom.MULTI_HOP: ("temporal_neighbours", "neighbour_bonus", "window", "mmr_lambda"),
+    Symptom.MULTI_HOP: (
+        "decomposition",
+        "temporal_neighbours",
+        "neighbour_bonus",
+        "window",
+        "intent_planning",
+        "mmr_lambda",
+    ),
+    Symptom.NEVER_STORED: ("extraction", "coverage_pass", "extraction_window", "extraction_chunk"),
 }
 # Memories of plain messages are all alike in these; nothing but chance would change.
-_IDLE = frozenset({"importance_weight", "reinforcement_weight"})
-# Not worth an override of their own for one question type: they say how the memory is read.
-_WHOLE = frozenset({"fusion", "max_df", "dense_center"})
+IDLE = frozenset({"importance_weight", "reinforcement_weight"})
 _WORDS: Mapping[Symptom, str] = {
+    Symptom.NEVER_STORED: "facts were never stored",
     Symptom.NOT_RETRIEVED: "evidence is in the bank but not among the candidates",
     Symptom.RANKED_LOW: "evidence is among the candidates but ranked too low",
     Symptom.ANSWERED_WRONG: "evidence is in the context and the answer is still wrong",
@@ -108,7 +121,7 @@ class RuleProposer:
 
     name = "rule"
 
-    def __init__(self, available: frozenset[Need], metric: str, max_changes: int = 2) -> None:
+    def __init__(self, available: Means, metric: str, max_changes: int = 2) -> None:
         self._available = available
         self._metric = metric
         self._max_changes = max_changes
@@ -156,7 +169,7 @@ class RuleProposer:
         for place, name in enumerate(_ordered(complaint.symptom, served)):
             if not self._may(config, served, name, kind):
                 continue
-            values = next_values(served, name, complaint.symptom, self._available)
+            values = next_values(served, name, complaint.symptom, self._available, kind)
             for turn, value in enumerate(values):
                 off = is_off(served, name)
                 options.append(((turn, value != LEARNED, not off, place), name, value))
@@ -174,7 +187,7 @@ class RuleProposer:
             return False  # the lexical view has no names in its query already
         # learned weights are fitted once for all types, so an override must leave them valid
         return kind is None or (
-            name not in _WHOLE and (config.fusion != LEARNED or name in AFTER_SCORING)
+            name not in WHOLE and (config.fusion != LEARNED or name in AFTER_SCORING)
         )
 
     def _combined(
@@ -219,6 +232,7 @@ def complaints(diagnosis: Diagnosis, config: RetrievalConfig) -> list[Complaint]
     unknown = lost[Cause.UNDETERMINED]
     silent = diagnosis.abstained >= _MANY_ABSTENTIONS
     costs = {
+        Symptom.NEVER_STORED: lost[Cause.NEVER_STORED],
         Symptom.NOT_RETRIEVED: lost[Cause.NOT_RETRIEVED] + (unknown / 2 if silent else 0),
         Symptom.RANKED_LOW: lost[Cause.RANKED_LOW] + (unknown / 2 if silent else unknown / 4),
         Symptom.ANSWERED_WRONG: lost[Cause.ANSWERED_WRONG] + (0 if silent else 3 * unknown / 4),
@@ -255,7 +269,7 @@ def _ordered(symptom: Symptom, config: RetrievalConfig) -> list[str]:
     treating = [
         name
         for name, declared in levers().items()
-        if symptom in declared.treats and name not in _IDLE
+        if symptom in declared.treats and not (name in IDLE and config.extraction == "off")
     ]
     first = [name for name in _FIRST.get(symptom, ()) if name in treating]
     names = [*first, *(name for name in treating if name not in first)]

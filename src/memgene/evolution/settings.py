@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from memgene.core import Budget, ConfigError, InputError
+from memgene.evolution.briefing import LEAST_TOKENS, MOST_TOKENS
 from memgene.evolution.guard import GuardMode
 from memgene.evolution.preset import Preset, get_preset
 from memgene.harness.registry import STATIC
@@ -13,14 +14,16 @@ from memgene.tasks.metrics import get_metric
 from memgene.tasks.task import Task
 
 STRATEGIES = ("config",)
-PROPOSERS = ("rule", "random")
+PROPOSERS = ("rule", "random", "llm")
 
 
 @dataclass(frozen=True, slots=True)
 class EvolveSettings:
     """Settings of one evolution. `metric=None` takes the task's. `harnesses` are the static rows
     of the final report. `budget.iterations` replaces the preset's round limit. `workers` threads
-    answer questions (1 = none beside the caller's); they do not change results.
+    answer questions (1 = none beside the caller's, None = as many as the agent's model takes);
+    they do not change results. `diagnosis_tokens` bounds the prompt of the proposer `llm`
+    (estimated; small models do better with less).
 
     Raises ConfigError or InputError on construction when something is unknown or out of range.
     """
@@ -36,7 +39,8 @@ class EvolveSettings:
     preset: str = "default"
     budget: Budget = Budget()  # noqa: RUF009 - frozen
     folds: int | None = None
-    workers: int = 1
+    workers: int | None = None
+    diagnosis_tokens: int = MOST_TOKENS
 
     def __post_init__(self) -> None:
         _one_of("strategy", self.strategy, STRATEGIES)
@@ -49,8 +53,12 @@ class EvolveSettings:
             raise InputError(f"folds must be at least 2, got {self.folds}")
         if self.seed < 0:
             raise InputError(f"seed must be 0 or more, got {self.seed}")
-        if self.workers < 1:
+        if self.workers is not None and self.workers < 1:
             raise InputError(f"workers must be at least 1, got {self.workers}")
+        if self.diagnosis_tokens < LEAST_TOKENS:
+            raise InputError(
+                f"diagnosis_tokens must be at least {LEAST_TOKENS}, got {self.diagnosis_tokens}"
+            )
         object.__setattr__(self, "harnesses", tuple(self.harnesses))
 
     @property
@@ -83,6 +91,7 @@ class EvolveSettings:
             "preset": self.preset,
             "budget": limits or None,
             "folds": self.folds,
+            "diagnosis_tokens": self.diagnosis_tokens if self.proposer == "llm" else None,
         }
 
 

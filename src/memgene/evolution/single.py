@@ -13,9 +13,12 @@ from memgene.evolution.config_search import (
     SearchTools,
     require_a_round,
 )
+from memgene.evolution.consulting import Consultant
 from memgene.evolution.events import Finished, RunStarted
 from memgene.evolution.final import FinalOutcome, FinalReport, FinalTools
 from memgene.evolution.guard import BestSoFar, Guard, GuardMode, PairedGuard
+from memgene.evolution.llm_proposer import LLMProposer
+from memgene.evolution.means import Means
 from memgene.evolution.progress import Place, ProgressCallback, Reporter
 from memgene.evolution.promotion import bundle_of
 from memgene.evolution.proposers import Proposer, RandomProposer
@@ -25,6 +28,7 @@ from memgene.evolution.result import EvolveResult, add_usage
 from memgene.evolution.rules import RuleProposer
 from memgene.evolution.rundir import BEST, RunFolder
 from memgene.evolution.sealed import DevVal, SealedTest, seal
+from memgene.evolution.spending import Spending
 from memgene.evolution.workbench import Workbench, can_learn
 from memgene.retrieval.levers import Need
 from memgene.tasks.metrics import can_apply, get_metric
@@ -44,8 +48,8 @@ def evolve_division(
 
     Raises RunInterruptedError after a stop was asked for; `resume=True` continues then.
     """
-    settings, task = bench.settings, bench.task
-    asked = settings.to_dict(task) | ({"fold": place.fold} if place.folds else {})
+    task = bench.task
+    asked = {**bench.asked, **({"fold": place.fold} if place.folds else {})}
     data, sealed = prepare(bench, division)
     with RunFolder.open(path, asked, {task.name: task.fingerprint}, resume=resume) as run:
         return _Evolution(bench, run, data, division.origin, progress, place).run(sealed)
@@ -88,6 +92,7 @@ class _Evolution:
         self._data = data
         self._origin = origin
         self._meter = BudgetMeter(bench.settings.budget)
+        self._spending = Spending(run.journal, self._meter, bench.ledger)
         self._final_meter = BudgetMeter(Budget())
         self._reporter = Reporter(progress, self._meter, bench.settings.rounds, place)
         self._evaluator = bench.evaluator(data.task, data.training, searching=True)
@@ -139,8 +144,9 @@ class _Evolution:
             journal=self._run.journal,
             candidates=Candidates(
                 self._run,
-                Recorder(self._run, metric, self._evaluator.usage, self._meter),
+                Recorder(self._run, metric, self._meter, self._spending),
                 self._meter,
+                self._spending,
                 self._evaluator,
                 self._learner,
                 self._data,
@@ -158,13 +164,18 @@ class _Evolution:
 
     def _proposers(self) -> tuple[Proposer, Proposer]:
         """The proposer asked for, and the one that explores."""
-        needs = {Need.EMBEDDINGS, Need.WORD_VECTORS}
-        available = frozenset(needs | ({Need.TRAINING} if self._learnable else set()))
+        learning = {Need.TRAINING} if self._learnable else set()
+        available: Means = frozenset({*self._bench.means, *learning})
         metric, most = self._bench.metric, self._settings.plan.max_changes
         explorer = RandomProposer(available, metric, most, "exploring after flat rounds")
         if self._settings.proposer == "random":
             return RandomProposer(available, metric, most), explorer
-        return RuleProposer(available, metric, most), explorer
+        rules = RuleProposer(available, metric, most)
+        if self._settings.proposer == "rule":
+            return rules, explorer
+        limit = self._settings.diagnosis_tokens
+        consultant = Consultant(self._bench.diagnoser(), available, metric, most, max_tokens=limit)
+        return LLMProposer(consultant, rules, self._run, self._meter, self._spending), explorer
 
     def _guard(self) -> Guard:
         if self._settings.plan.follow:
@@ -175,7 +186,12 @@ class _Evolution:
         bench, data = self._bench, self._data
         tools = FinalTools(
             run=self._run,
-            recorder=Recorder(self._run, bench.metric, self._evaluator.usage, self._final_meter),
+            recorder=Recorder(
+                self._run,
+                bench.metric,
+                self._final_meter,
+                Spending(self._run.journal, self._final_meter),
+            ),
             learner=self._learner,
             evaluator_for=lambda part: bench.evaluator(part, data.training),
             interrupt=bench.interrupt,

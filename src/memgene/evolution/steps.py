@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from memgene.evolution.changes import LEARNED, VIEWS
+from memgene.evolution.means import Means
 from memgene.retrieval.config import RetrievalConfig, levers
 from memgene.retrieval.levers import Lever, Need, Symptom
 
@@ -22,6 +23,7 @@ _FIRST = {
     "utility_weight": 0.5,
     "temporal_neighbours": 1,
 }
+_STYLES = {"when": ["date"], "how_long": ["date"], "list": ["list"]}
 
 
 def is_off(config: RetrievalConfig, name: str) -> bool:
@@ -33,18 +35,37 @@ def is_off(config: RetrievalConfig, name: str) -> bool:
 
 
 def next_values(
-    config: RetrievalConfig, name: str, symptom: Symptom, available: frozenset[Need]
+    config: RetrievalConfig,
+    name: str,
+    symptom: Symptom,
+    available: Means,
+    question_type: str | None = None,
 ) -> list[Any]:
     """Values to try in this order against a symptom; the present value is never among them."""
     declared, now = levers()[name], getattr(config, name)
-    wanted = _wanted(declared, name, now, symptom, available)
+    wanted = _chosen(name, now, question_type) or _wanted(declared, name, now, symptom, available)
     values = dict.fromkeys(declared.checked(value) for value in wanted)
     return [value for value in values if value != now]
 
 
-def _wanted(
-    declared: Lever, name: str, now: Any, symptom: Symptom, available: frozenset[Need]
-) -> list[Any]:
+def _chosen(name: str, now: Any, question_type: str | None) -> list[Any]:
+    """Values of levers that are no plain sizes or switches; [] for the others."""
+    if name == "extraction":
+        return {"off": ["both", "facts"], "facts": ["both"]}.get(now, [now])
+    if name == "coverage_pass":
+        return [True]
+    if name in ("extraction_window", "extraction_chunk"):
+        return [round(now * 0.5)]  # a model overlooks less in less text
+    if name == "extraction_tail":
+        return [now + 2]
+    if name == "verification":
+        return ["strict", "multi"]
+    if name == "answer_style":
+        return _STYLES.get(question_type or "", ["verbatim", "explanatory"])
+    return []
+
+
+def _wanted(declared: Lever, name: str, now: Any, symptom: Symptom, available: Means) -> list[Any]:
     if name == "fusion":
         return _fusions(now, available)
     if declared.kind is bool:
@@ -67,7 +88,7 @@ def _wanted(
     return [round(now * 1.6, 2), round(now * 0.5, 2)]
 
 
-def _fusions(now: str, available: frozenset[Need]) -> list[str]:
+def _fusions(now: str, available: Means) -> list[str]:
     """The learned fusion where there is something to learn from; else one that joins views.
 
     A learned fusion is not given up for an untrained one: it contains it."""

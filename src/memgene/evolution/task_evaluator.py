@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from memgene.agents.protocol import Agent
-from memgene.core import LabelledQuestion, Usage
+from memgene.core import LabelledQuestion
 from memgene.embed.protocol import Embedder, WordVectors
+from memgene.engine.models import EngineModels
 from memgene.evaluation.case import Case
 from memgene.evaluation.evaluator import evaluate_cases
 from memgene.evaluation.executor import Executor
@@ -34,6 +35,7 @@ class TaskEvaluator:
         metrics: Sequence[str],
         memories: MemoryPool,
         executor: Executor | None = None,
+        models: EngineModels | None = None,
     ) -> None:
         self._task = task
         self._training = training
@@ -43,10 +45,7 @@ class TaskEvaluator:
         self._metrics = tuple(metrics)
         self._memories = memories
         self._executor = executor
-
-    def usage(self) -> Usage:
-        """What the agent used so far."""
-        return self._agent.usage()
+        self._models = models
 
     def evaluate(
         self, config: RetrievalConfig, questions: Sequence[LabelledQuestion], label: str
@@ -55,7 +54,7 @@ class TaskEvaluator:
         widest = max(
             config.context_k, *(config.for_type(kind).context_k for kind in config.per_type), 0
         )
-        factory = BankHarnessFactory(config, self._embedder, self._words)
+        factory = BankHarnessFactory(config, self._embedder, self._words, models=self._models)
         return self._run(factory, questions, label, widest)
 
     def evaluate_harness(

@@ -4,21 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from memgene.agents.protocol import Agent
-from memgene.agents.registry import make_agent
+from memgene.agents.registry import make_agent, useful_workers
 from memgene.core import LabelledQuestion
 from memgene.embed.protocol import Embedder, WordVectors
+from memgene.engine.models import EngineModels
 from memgene.evaluation.executor import Executor, SerialExecutor, ThreadExecutor
 from memgene.evaluation.memories import MemoryPool
 from memgene.evolution.diagnosis import is_ranking
 from memgene.evolution.interrupt import Interruptible
 from memgene.evolution.learning import ANSWER_TOKENS, EVIDENCE, RankerLearner, learnable
+from memgene.evolution.means import Means, Use
+from memgene.evolution.provenance import prompts_digest
 from memgene.evolution.settings import EvolveSettings
 from memgene.evolution.task_evaluator import TaskEvaluator
 from memgene.harness.protocol import HarnessFactory
 from memgene.harness.registry import LoadedModels, make_factory
+from memgene.llm.ledger import Ledger
+from memgene.llm.protocol import LLM
+from memgene.llm.roles import RoleModels
 from memgene.retrieval.config import RetrievalConfig
+from memgene.retrieval.levers import Need
 from memgene.tasks.metrics import METRICS
 from memgene.tasks.task import Task
 
@@ -35,13 +43,23 @@ class Workbench:
     memories: MemoryPool
     interrupt: Interruptible
     static: Mapping[str, HarnessFactory | RetrievalConfig]
+    llms: RoleModels | None = None
 
     @classmethod
-    def of(cls, task: Task, settings: EvolveSettings, interrupt: Interruptible) -> Workbench:
+    def of(
+        cls,
+        task: Task,
+        settings: EvolveSettings,
+        interrupt: Interruptible,
+        llms: RoleModels | None = None,
+    ) -> Workbench:
         """Load what the settings name. `static` are the static rows by name, the bank as the
-        configuration it is. Raises ConfigError when an agent, embedder or harness is unknown."""
-        models = LoadedModels()
-        agent = make_agent(settings.agent)
+        configuration it is. Raises ConfigError when an agent, embedder or harness is unknown, and
+        when a language model is needed that is not set."""
+        if settings.proposer == "llm":
+            (llms or RoleModels.of({})).need("diagnose", "proposer 'llm'")
+        models = LoadedModels(llms)
+        agent = make_agent(settings.agent, llms)
         embedder = models.embedder(settings.embedder)
         words = models.words(embedder)
         static: dict[str, HarnessFactory | RetrievalConfig] = {
@@ -50,7 +68,7 @@ class Workbench:
             else make_factory(name, embedder=embedder, models=models)
             for name in settings.harnesses
         }
-        return cls(task, settings, agent, embedder, words, MemoryPool(), interrupt, static)
+        return cls(task, settings, agent, embedder, words, MemoryPool(), interrupt, static, llms)
 
     @property
     def metric(self) -> str:
@@ -62,6 +80,50 @@ class Workbench:
         """All metrics that are reported, the run's own first."""
         return tuple(dict.fromkeys((self.metric, *METRICS)))
 
+    @property
+    def ledger(self) -> Ledger | None:
+        """Who counts and limits the calls of language models; None without any."""
+        return self.llms.ledger if self.llms is not None and self.roles else None
+
+    @property
+    def roles(self) -> Mapping[str, LLM]:
+        """The language models that may be called, by role: what this evolution has a use for."""
+        wanted = ["extract", "rewrite"]
+        wanted += ["diagnose"] if self.settings.proposer == "llm" else []
+        wanted += ["task"] if self.answers_with_a_model else []
+        found = {role: self.llms.get(role) for role in wanted} if self.llms else {}
+        return {role: model for role, model in sorted(found.items()) if model is not None}
+
+    @property
+    def answers_with_a_model(self) -> bool:
+        """Whether the agent is a language model."""
+        return self.settings.agent != "offline"
+
+    @property
+    def means(self) -> Means:
+        """What levers may need, as far as it is here whatever the task."""
+        uses = {"extract": Use.EXTRACT, "rewrite": Use.REWRITE, "task": Use.ANSWER}
+        found = {uses[role] for role in self.roles if role in uses}
+        return frozenset({Need.EMBEDDINGS, Need.WORD_VECTORS, *found})
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """What decides the result, as run.toml keeps it: settings, models by role, prompts."""
+        asked = self.settings.to_dict(self.task)
+        if self.roles:
+            names = {role: model.name for role, model in self.roles.items()}
+            asked["models"] = {**names, "prompts": prompts_digest()}
+        return asked
+
+    @property
+    def engine_models(self) -> EngineModels:
+        """The models that the bank's engine may call."""
+        return EngineModels(self.roles.get("extract"), self.roles.get("rewrite"))
+
+    def diagnoser(self) -> LLM:
+        """The model that diagnoses."""
+        return self.roles["diagnose"]
+
     def evaluator(
         self, part: Task, training: tuple[str, ...] | None, *, searching: bool = False
     ) -> TaskEvaluator:
@@ -71,7 +133,7 @@ class Workbench:
         """
         ranking = searching and is_ranking(self.metric)
         metrics = tuple(m for m in self.metrics if not ranking or is_ranking(m))
-        workers = self.settings.workers
+        workers = self.settings.workers or useful_workers(self.agent)
         executor: Executor = ThreadExecutor(workers) if workers > 1 else SerialExecutor()
         return TaskEvaluator(
             part,
@@ -82,6 +144,7 @@ class Workbench:
             metrics,
             self.memories,
             executor,
+            self.engine_models,
         )
 
     def learner(self, part: Task, training: tuple[str, ...] | None) -> RankerLearner:
@@ -94,6 +157,7 @@ class Workbench:
             self.words,
             self.memories,
             self.settings.seed,
+            self.engine_models,
         )
 
     def __enter__(self) -> Workbench:

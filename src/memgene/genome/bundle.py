@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import tomllib
 import zipfile
 import zlib
@@ -46,16 +47,22 @@ class GenomeBundle:
 
     @property
     def id(self) -> str:
-        """A hash of what decides the memory's behaviour (configuration and embedder)."""
-        return stable_id(self.config.to_toml(), self.embedder)[:12]
+        """A hash of what decides the memory's behaviour: the embedder, the levers that are not at
+        their defaults, overrides and learned weights. A lever that is new and off by default
+        changes no id (docs/decisions/012)."""
+        changed = self.config.difference(RetrievalConfig())
+        own = {name: value for name, (value, _) in changed.items()}
+        return stable_id(json.dumps(own, sort_keys=True), self.embedder)[:12]
 
     def files(self) -> dict[str, bytes]:
         """File names and contents, in order."""
         import tomli_w
 
+        retrieval = self.config.to_toml()
         head: dict[str, Any] = {
             "format": FORMAT,
             "id": self.id,
+            "content": stable_id(self.id, retrieval, self.embedder)[:12],
             "strategy": self.strategy,
             "embedder": self.embedder,
             "parents": list(self.parents),
@@ -68,7 +75,7 @@ class GenomeBundle:
         }
         return {
             "genome.toml": tomli_w.dumps(head).encode(),
-            "retrieval.toml": self.config.to_toml().encode(),
+            "retrieval.toml": retrieval.encode(),
         }
 
     def save(self, path: Path) -> Path:
@@ -100,7 +107,7 @@ class GenomeBundle:
 
         Raises:
             NotFoundError: nothing there, or a file of the bundle is missing.
-            StoredConfigError: made by another format, damaged, or its id does not fit its content.
+            StoredConfigError: made by another format, damaged, or edited since it was stored.
         """
         path = Path(path)
         try:
@@ -111,8 +118,9 @@ class GenomeBundle:
             raise StoredConfigError(
                 f"{path} is a genome of format {head.get('format')!r}; this version reads {FORMAT}"
             )
+        retrieval = _text(path, "retrieval.toml")
         try:
-            config = RetrievalConfig.from_toml(_text(path, "retrieval.toml"))
+            config = RetrievalConfig.from_toml(retrieval)
         except ConfigError as error:
             raise StoredConfigError(f"{path}/retrieval.toml: {error}") from error
         try:
@@ -125,14 +133,25 @@ class GenomeBundle:
                 fingerprints=head["fingerprints"],
                 provenance=head["provenance"],
             )
-            stated = head["id"]
+            unedited = _is_as_written(head, retrieval)
         except (KeyError, TypeError, AttributeError) as error:
             raise StoredConfigError(f"{path}/genome.toml is damaged: {error!r}") from error
-        if bundle.id != stated:
+        if not unedited:
             raise StoredConfigError(
-                f"{path} says it is genome {stated} but its content is {bundle.id}: it was edited"
+                f"{path} does not hold what was stored as genome {head['id']}: it was edited"
             )
         return bundle
+
+
+def _is_as_written(head: Mapping[str, Any], retrieval: str) -> bool:
+    """Whether the stored values are those that were hashed when they were written, whatever this
+    version would write. Bundles without `content` hashed them into their id."""
+    import tomli_w
+
+    values = tomli_w.dumps(tomllib.loads(retrieval))
+    if "content" in head:
+        return bool(stable_id(head["id"], values, head["embedder"])[:12] == head["content"])
+    return bool(stable_id(values, head["embedder"])[:12] == head["id"])
 
 
 def _text(path: Path, name: str) -> str:

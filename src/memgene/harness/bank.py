@@ -1,4 +1,4 @@
-"""The bank as a harness: one unit per message, read by a retrieval configuration."""
+"""The bank as a harness: an episode's messages or facts, read by a retrieval configuration."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 from memgene.bank import open_bank
 from memgene.core import Context, Episode, Filled, content_hash
 from memgene.embed.protocol import Embedder, WordVectors
-from memgene.engine import MemoryEngine, compose, units_from_episode
+from memgene.engine import MemoryEngine, compose
+from memgene.engine.extraction import ExtractionReport, ExtractionSettings, Extractor, Guards
+from memgene.engine.models import EngineModels
 from memgene.harness.plain import PlainHarness
 from memgene.retrieval.config import RetrievalConfig
 
@@ -21,18 +23,31 @@ class BankHarness(PlainHarness):
 
     yields_hits = True
 
-    def __init__(self, name: str, engine: MemoryEngine, *, owns_bank: bool = True) -> None:
+    def __init__(
+        self,
+        name: str,
+        engine: MemoryEngine,
+        *,
+        owns_bank: bool = True,
+        extractor: Extractor | None = None,
+    ) -> None:
         self.engine = engine
         self._name = name
         self._owns_bank = owns_bank
+        self._extractor = extractor
 
     @property
     def name(self) -> str:
         return self._name
 
     def write(self, item: Filled, episode: Episode) -> None:
-        """Store every message of the episode; `item` has no fields."""
-        self.engine.write(units_from_episode(episode))
+        """Store the episode's messages, its facts, or both; `item` has no fields."""
+        self.engine.remember(episode, extractor=self._extractor)
+
+    @property
+    def extraction(self) -> ExtractionReport:
+        """What extraction did so far; all zero without it."""
+        return self.engine.extractions.total
 
     def read(self, query: Filled) -> Context:
         """Rank for `query_text` and compose the context."""
@@ -44,7 +59,8 @@ class BankHarness(PlainHarness):
             hits=found.hits,
             shown=shown,
             pool=found.pool,
-            notes={"question_type": found.question_type},
+            plan=found.plan,
+            notes=found.notes,
         )
 
     def holds(self, refs: Collection[str]) -> Collection[str]:
@@ -62,7 +78,13 @@ class BankHarness(PlainHarness):
 
 
 class BankHarnessFactory:
-    """Makes bank harnesses of one configuration. Written banks can be read by another one."""
+    """Makes bank harnesses of one configuration. Written banks can be read by another one.
+
+    `models` serve the levers that need a language model; `guards` are those of extraction, all on
+    except in an ablation.
+
+    Raises ConfigError when the configuration needs a model that is not there.
+    """
 
     def __init__(
         self,
@@ -70,20 +92,30 @@ class BankHarnessFactory:
         embedder: Embedder | None,
         words: WordVectors | None = None,
         name: str = "bank",
+        models: EngineModels | None = None,
+        guards: Guards | None = None,
     ) -> None:
         self.config = config
         self._embedder = embedder
         self._words = words
         self._name = name
+        self._models = models or EngineModels()
+        self._models.check(config)
+        self._extractor = self._make_extractor(guards)
 
     @property
     def write_key(self) -> str:
-        """Equal for all configurations over one embedder: they store the same units."""
-        return "bank:" + content_hash(self._embedder.name if self._embedder else "")[:12]
+        """Equal for all configurations that store the same units: over one embedder and, where
+        facts are extracted, with one extractor (its model, settings and prompts)."""
+        written = [self._embedder.name if self._embedder else ""]
+        if self._extractor is not None:
+            written += [self.config.extraction, self._extractor.key]
+        return "bank:" + content_hash("\x1f".join(written))[:12]
 
     def __call__(self) -> BankHarness:
         bank = open_bank(":memory:")
-        return BankHarness(self._name, MemoryEngine(bank, self._embedder, self.config, self._words))
+        engine = MemoryEngine(bank, self._embedder, self.config, self._words, self._models)
+        return BankHarness(self._name, engine, extractor=self._extractor)
 
     def memory(self, harness: object) -> object:
         """The engine that wrote."""
@@ -93,4 +125,11 @@ class BankHarnessFactory:
     def attach(self, memory: object) -> BankHarness:
         """Read the engine's bank with this factory's configuration."""
         assert isinstance(memory, MemoryEngine)
-        return BankHarness(self._name, memory.with_config(self.config), owns_bank=False)
+        engine = memory.with_config(self.config, self._models)
+        return BankHarness(self._name, engine, owns_bank=False, extractor=self._extractor)
+
+    def _make_extractor(self, guards: Guards | None) -> Extractor | None:
+        if self.config.extraction == "off":
+            return None
+        assert self._models.extract is not None  # checked
+        return Extractor(self._models.extract, ExtractionSettings.of(self.config, guards))

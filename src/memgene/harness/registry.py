@@ -9,12 +9,15 @@ from types import MappingProxyType
 from memgene.core import ConfigError
 from memgene.embed.protocol import Embedder, WordVectors
 from memgene.embed.registry import load_embedder, word_vectors
+from memgene.engine.models import EngineModels
 from memgene.harness.bank import BankHarnessFactory
 from memgene.harness.baselines.full_context import FullContext
 from memgene.harness.baselines.no_memory import NoMemory
 from memgene.harness.baselines.recent import Recent
 from memgene.harness.protocol import HarnessFactory
+from memgene.llm.roles import RoleModels
 from memgene.retrieval.config import RetrievalConfig
+from memgene.retrieval.needs import needs_llm
 
 STATIC = ("no-memory", "recent", "bm25", "vector", "hybrid-rrf", "bank")
 """The static rows that evolution is compared with by default."""
@@ -36,6 +39,8 @@ _CONFIGS: Mapping[str, Callable[[], RetrievalConfig]] = MappingProxyType(
         "vector": _vector,
         "hybrid-rrf": _hybrid,
         "bank": RetrievalConfig,
+        "bank-facts": lambda: RetrievalConfig(extraction="facts"),
+        "bank-both": lambda: RetrievalConfig(extraction="both"),
     }
 )
 _ABOUT: Mapping[str, str] = MappingProxyType(
@@ -47,6 +52,8 @@ _ABOUT: Mapping[str, str] = MappingProxyType(
         "vector": "cosine of the raw question, uncentred",
         "hybrid-rrf": "reciprocal rank fusion of bm25 and vector",
         "bank": "the default retrieval configuration",
+        "bank-facts": "the same over facts that a language model extracts",
+        "bank-both": "the same over turns and extracted facts",
         "genome:PATH": "an evolved bundle",
     }
 )
@@ -58,14 +65,29 @@ def harness_names() -> Mapping[str, str]:
 
 
 class LoadedModels:
-    """Embedders and word vectors for several harnesses, each loaded when first asked for.
+    """Embedders, word vectors and language models (by role; None = offline) for several harnesses,
+    each loaded when first asked for.
 
     Whoever makes several factories makes one of these and hands it to each.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, llms: RoleModels | None = None) -> None:
+        self._llms = llms
         self._embedders: dict[str, Embedder] = {}
         self._words: WordVectors | None = None
+
+    def engine(self, config: RetrievalConfig) -> EngineModels:
+        """The language models that an engine with this configuration calls; others stay unloaded.
+
+        Raises ConfigError when one of them cannot be loaded as configured.
+        """
+        if self._llms is None:
+            return EngineModels()
+        needed = needs_llm(config)
+        return EngineModels(
+            self._llms.get("extract") if "extract" in needed else None,
+            self._llms.get("rewrite") if "rewrite" in needed else None,
+        )
 
     def embedder(self, given: str | Embedder) -> Embedder:
         """The embedder of that name, or the one given."""
@@ -115,7 +137,9 @@ def bank_factory(
     """Bank harnesses of a configuration, with the static word vectors for the soft match view."""
     shared = models or LoadedModels()
     loaded = shared.embedder(embedder)
-    return BankHarnessFactory(config, loaded, shared.words(loaded), name)
+    return BankHarnessFactory(
+        config, loaded, shared.words(loaded), name, models=shared.engine(config)
+    )
 
 
 def _genome(spec: str, path: Path, models: LoadedModels | None) -> BankHarnessFactory:

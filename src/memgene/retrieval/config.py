@@ -25,6 +25,13 @@ SWITCH = ("auto", "on", "off")
 FUSIONS = ("lexical_only", "dense_only", "sum", "weighted_sum", "rrf", "learned")
 _EMBED = (Need.EMBEDDINGS,)
 _WORDS = (Need.WORD_VECTORS,)
+_LLM = (Need.LLM,)
+_STORED = (Symptom.NEVER_STORED,)
+_WRONG = (Symptom.ANSWERED_WRONG,)
+EXTRACTIONS = ("off", "facts", "both")
+ANSWER_STYLES = ("concise", "explanatory", "verbatim", "list", "date", "choice")
+VERIFICATIONS = ("off", "strict", "multi")
+RERANKERS = ("off", "llm")
 _POOL = (Symptom.NOT_RETRIEVED,)
 _ORDER = (Symptom.RANKED_LOW,)
 
@@ -167,6 +174,76 @@ class RetrievalConfig:
     )
     context_chars: int = lever(
         6000, 6000, 200, 20000, treats=(Symptom.ANSWERED_WRONG,), about="characters given"
+    )
+    # what needs a language model: what is stored, how a question is searched, how it is answered
+    extraction: str = lever(
+        "off",
+        "off",
+        choices=EXTRACTIONS,
+        needs=_LLM,
+        treats=_STORED,
+        about="store what was said (off), extracted facts, or both",
+    )
+    extraction_window: int = lever(
+        40, 40, 10, 80, needs=_LLM, treats=_STORED, about="turns a model extracts from at once"
+    )
+    extraction_tail: int = lever(
+        3, 3, 0, 10, needs=_LLM, treats=_STORED, about="last facts shown to the next window"
+    )
+    extraction_chunk: int = lever(
+        15, 15, 5, 40, needs=_LLM, treats=_STORED, about="turns of a chunk when a window fails"
+    )
+    coverage_pass: bool = lever(
+        True,
+        True,
+        needs=_LLM,
+        treats=_STORED,
+        about="ask again for names, numbers and dates that no fact mentions",
+    )
+    decomposition: bool = lever(
+        False,
+        False,
+        needs=_LLM,
+        treats=(*_POOL, Symptom.MULTI_HOP),
+        about="search for sub-questions and merge the lists",
+    )
+    decomposition_max: int = lever(
+        3, 3, 1, 5, needs=_LLM, treats=(Symptom.MULTI_HOP,), about="most sub-questions"
+    )
+    intent_planning: bool = lever(
+        False,
+        False,
+        needs=_LLM,
+        treats=(*_POOL, Symptom.MULTI_HOP),
+        about="search for each fact the answer needs and merge the lists",
+    )
+    rerank: str = lever(
+        "off",
+        "off",
+        choices=RERANKERS,
+        needs=_LLM,
+        treats=_ORDER,
+        about="a language model orders the first units anew",
+    )
+    rerank_k: int = lever(20, 20, 2, 50, needs=_LLM, treats=_ORDER, about="units reranked")
+    answer_style: str = lever(
+        "concise",
+        "concise",
+        choices=ANSWER_STYLES,
+        needs=_LLM,
+        treats=_WRONG,
+        about="how the answer should look",
+    )
+    verification: str = lever(
+        "off",
+        "off",
+        choices=VERIFICATIONS,
+        needs=_LLM,
+        treats=_WRONG,
+        about="a second call checks drafts that abstain or are unsure",
+    )
+    verification_threshold: float = lever(
+        0.5, 0.5, 0, 1, needs=_LLM, treats=_WRONG, about="confidence below which a draft is checked"
     )
     ranker: Ranker | None = None
     per_type: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)

@@ -13,6 +13,7 @@ from memgene.core import ConfigError
 class Symptom(StrEnum):
     """Failures a lever may treat, as diagnosis names them."""
 
+    NEVER_STORED = "never_stored"
     NOT_RETRIEVED = "not_retrieved"
     RANKED_LOW = "ranked_low"
     ANSWERED_WRONG = "answered_wrong"
@@ -29,6 +30,7 @@ class Need(StrEnum):
     WORD_VECTORS = "word_vectors"
     TRAINING = "training"
     VALUES = "values"
+    LLM = "llm"
 
 
 @dataclass(frozen=True, slots=True)

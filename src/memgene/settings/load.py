@@ -11,13 +11,17 @@ from typing import Any
 from pydantic import ValidationError
 
 from memgene.core.errors import ConfigError, StoredConfigError
-from memgene.settings.model import LLM_ROLES, Settings
+from memgene.settings.file_paths import resolve_paths
+from memgene.settings.model import LLM_ROLES, LLMRoles, LLMSettings, Settings
 
 FILE_NAME = "memgene.toml"
 PREFIX = "MEMGENE_"
 FILE_VARIABLE = "MEMGENE_CONFIG"
 _SIMPLE = ("embedder", "agent", "data", "db")
+_LLM = "LLM_"
+_LLM_CACHE = f"{PREFIX}{_LLM}CACHE"
 _ARGUMENTS = "arguments"
+_SECRET_KEYS = ("api_key", "base_url")  # a refused address may be refused for its password
 
 
 def load_settings(
@@ -52,8 +56,16 @@ def load_settings(
 def environment_names() -> tuple[str, ...]:
     """Every variable that is read, in the order of the settings."""
     simple = tuple(PREFIX + name.upper() for name in _SIMPLE)
-    roles = tuple(f"{PREFIX}LLM_{role.upper()}_MODEL" for role in LLM_ROLES)
-    return (FILE_VARIABLE, *simple, *roles)
+    return (FILE_VARIABLE, *simple, _LLM_CACHE, *_role_variables())
+
+
+def _role_variables() -> dict[str, tuple[str, str]]:
+    """Variable → (role, field)."""
+    return {
+        f"{PREFIX}{_LLM}{role.upper()}_{field.upper()}": (role, field)
+        for role in LLM_ROLES
+        for field in LLMSettings.model_fields
+    }
 
 
 def _file(folder: Path, variables: Mapping[str, str]) -> Path | None:
@@ -74,34 +86,34 @@ def _read(path: Path) -> dict[str, Any]:
         raise StoredConfigError(f"{path} is not TOML: {error}") from error
     except OSError as error:
         raise StoredConfigError(f"{path} cannot be read: {error.strerror}") from error
-    if isinstance(values.get("data"), str):
-        values["data"] = path.parent / values["data"]
-    db = values.get("db")
-    if isinstance(db, str) and db != ":memory:" and "://" not in db:
-        values["db"] = str(path.parent / db)
-    return values
+    return resolve_paths(values, path.parent)
 
 
 def _from_environment(variables: Mapping[str, str]) -> dict[str, Any]:
-    known = set(environment_names())
+    roles = _role_variables()
     values: dict[str, Any] = {}
-    for name in sorted(n for n in variables if n.startswith(PREFIX)):
-        if name not in known:
-            raise StoredConfigError(
-                f"environment variable {name} is not a setting; "
-                f"there are {', '.join(environment_names())}"
-            )
-        if name == FILE_VARIABLE:
-            continue
+    for name in sorted(n for n in variables if n.startswith(PREFIX) and n != FILE_VARIABLE):
         key = name.removeprefix(PREFIX).lower()
-        if key.startswith("llm_"):
-            role = key.removeprefix("llm_").removesuffix("_model")
-            one: dict[str, Any] = {"llm": {role: {"model": variables[name]}}}
-        else:
+        if name in roles:
+            role, field = roles[name]
+            one: dict[str, Any] = {"llm": {role: {field: variables[name]}}}
+        elif name == _LLM_CACHE:
+            one = {"llm": {"cache": variables[name]}}
+        elif key in _SIMPLE:
             one = {key: variables[name]}
+        else:
+            raise StoredConfigError(f"environment variable {name} is not a setting; {_known()}")
         _check(one, f"environment variable {name}")
         values = _merge(values, one)
     return values
+
+
+def _known() -> str:
+    """The variables in a few words: roles × fields would be more than a screen."""
+    simple = ", ".join((FILE_VARIABLE, *(PREFIX + name.upper() for name in _SIMPLE), _LLM_CACHE))
+    roles = ", ".join(role.upper() for role in LLM_ROLES)
+    fields = ", ".join(field.upper() for field in LLMSettings.model_fields)
+    return f"there are {simple} and {PREFIX}{_LLM}ROLE_FIELD with ROLE {roles}; FIELD {fields}"
 
 
 def _merge(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
@@ -127,7 +139,10 @@ def _check(values: Mapping[str, Any], where: str) -> Settings:
 def _finding(place: tuple[int | str, ...], kind: str, message: str, given: object) -> str:
     key = ".".join(map(str, place))
     if kind == "extra_forbidden":
-        known = Settings.model_fields if len(place) == 1 else LLM_ROLES
-        within = "model" if len(place) > 2 else ", ".join(known)
-        return f"unknown key {key!r} (known here: {within})"
-    return f"key {key!r}: {message[:1].lower()}{message[1:]}, got {given!r}"
+        known = (Settings, LLMRoles, LLMSettings)[min(len(place), 3) - 1].model_fields
+        return f"unknown key {key!r} (known here: {', '.join(known)})"
+    message = message.removeprefix("Value error, ")
+    said = f"key {key!r}: {message[:1].lower()}{message[1:]}"
+    if isinstance(given, Mapping) or place[-1] in _SECRET_KEYS:
+        return said
+    return f"{said}, got {given!r}"

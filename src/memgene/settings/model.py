@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
+from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, field_validator
 
 LLM_ROLES = (
     "task",
@@ -17,21 +18,92 @@ LLM_ROLES = (
     "rewrite",
     "attribute",
 )
+OFFLINE = "offline"
+MODEL_FORMS = (
+    OFFLINE,
+    "local/PATH-or-NAME",
+    "openai/NAME",
+    "command:PROGRAM ARGS",
+    "files:DIR",
+    "replay:FILE",
+)
+_PREFIXES = ("local/", "openai/", "command:", "files:", "replay:")
+# Values are left out of pydantic's own messages: one of them may be a key.
+_STRICT = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+
+
+def checked_url(url: str) -> str:
+    """The address of a server, which may not carry a secret: addresses are shown in reports.
+
+    Raises:
+        ValueError: it is no http(s) address, or holds a user, a password or a query.
+    """
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError("must be an http:// or https:// address")
+    if parts.username is not None or parts.password is not None or parts.query or parts.fragment:
+        raise ValueError("must hold no user, password or query; give the secret as api_key")
+    return url
 
 
 class LLMSettings(BaseModel):
-    """One `[llm.ROLE]` section. `offline` (no language model) is the only model so far."""
+    """One `[llm.ROLE]` section: a language model and how to call it.
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    `model` is one of MODEL_FORMS. A field that another kind of model uses is ignored.
 
-    model: Literal["offline"] = "offline"
+    All kinds: `temperature` takes the place of what a call asks for, `max_tokens` caps it, `seed`
+    is added to it; `timeout` in seconds for one call (None: 120 for `openai/`, 600 for
+    `command:`, no limit otherwise); `concurrency` calls at once (None: 64 for `openai/`, 1
+    otherwise); `price_in` and `price_out` in money for a million tokens (None: unknown);
+    `record`: a file that every reply is appended to, for `replay:`.
+
+    `openai/`: `base_url` (None: OPENAI_BASE_URL, else OpenAI), `api_key`, else the variable named
+    by `api_key_env`; `retries` of a failed call. `local/`: `context` in tokens (None: 8192, or
+    what the model was trained for if that is less), `threads` (None: all cores but one).
+    """
+
+    model_config = _STRICT
+
+    model: str = OFFLINE
+    base_url: Annotated[str, AfterValidator(checked_url)] | None = None
+    api_key: SecretStr | None = Field(default=None, exclude=True, repr=False)
+    api_key_env: str = Field(default="OPENAI_API_KEY", min_length=1)
+    timeout: float | None = Field(default=None, gt=0)
+    retries: int = Field(default=3, ge=0)
+    concurrency: int | None = Field(default=None, ge=1)
+    temperature: float | None = Field(default=None, ge=0, le=2)
+    max_tokens: int | None = Field(default=None, ge=1)
+    seed: int | None = None
+    price_in: float | None = Field(default=None, ge=0)
+    price_out: float | None = Field(default=None, ge=0)
+    context: int | None = Field(default=None, ge=64)
+    threads: int | None = Field(default=None, ge=1)
+    record: Path | None = None
+
+    @property
+    def offline(self) -> bool:
+        """Whether there is no language model."""
+        return self.model == OFFLINE
+
+    @field_validator("model")
+    @classmethod
+    def _known_form(cls, model: str) -> str:
+        if model == OFFLINE:
+            return model
+        if not any(model.startswith(p) and model[len(p) :].strip() for p in _PREFIXES):
+            raise ValueError(f"must be one of: {', '.join(MODEL_FORMS)}")
+        return model
 
 
 class LLMRoles(BaseModel):
-    """The `[llm.…]` sections. The last four fall back to task, reflector, task and judge."""
+    """The `[llm.…]` sections. The last four fall back to task, reflector, task and judge.
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    `cache`: the SQLite file that keeps replies, or `off`; None: `llm.sqlite` in the user's cache.
+    """
 
+    model_config = _STRICT
+
+    cache: str | None = Field(default=None, min_length=1)
     task: LLMSettings = LLMSettings()
     reflector: LLMSettings = LLMSettings()
     judge: LLMSettings = LLMSettings()
@@ -49,10 +121,10 @@ class Settings(BaseModel):
     one is used). `data`: folder that holds the benchmarks. `db`: the bank the memory verbs open.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = _STRICT
 
     embedder: str | None = Field(default=None, min_length=1)
-    agent: Literal["offline", "llm"] = "offline"
+    agent: Literal["offline", "llm", "llm+dates"] = "offline"
     data: Path | None = None
     db: str | None = Field(default=None, min_length=1)
     llm: LLMRoles = LLMRoles()

@@ -1,7 +1,16 @@
-"""Public doubles for tests of agents, harnesses and tasks. Not used by the product itself."""
+"""Public doubles for tests of agents, harnesses, tasks and language models. Tests only."""
 
 from memgene.testing.agents import ScriptedAgent
 from memgene.testing.harnesses import FailingHarness, ScriptedHarness, SpyHarness
+from memgene.testing.llm import FaultyServer, ScriptedLLM
 from memgene.testing.tiny import tiny_task
 
-__all__ = ["FailingHarness", "ScriptedAgent", "ScriptedHarness", "SpyHarness", "tiny_task"]
+__all__ = [
+    "FailingHarness",
+    "FaultyServer",
+    "ScriptedAgent",
+    "ScriptedHarness",
+    "ScriptedLLM",
+    "SpyHarness",
+    "tiny_task",
+]

@@ -15,7 +15,7 @@ from memgene.core import (
     RoleUsage,
     Schema,
     SchemaField,
-    Usage,
+    record,
 )
 from memgene.tasks.task import Task
 
@@ -44,6 +44,10 @@ class ScriptedAgent:
     def name(self) -> str:
         return "scripted"
 
+    @property
+    def concurrency(self) -> int:
+        return 1
+
     def extract(self, episode: Episode, schema: Schema, instruction: str) -> Filled:
         """The episode's text in every `str` field."""
         self._see("extract", episode)
@@ -55,7 +59,12 @@ class ScriptedAgent:
         return _fill(schema, question.text)
 
     def respond(
-        self, question: Question, context: Context, instruction: str, always_on: str = ""
+        self,
+        question: Question,
+        context: Context,
+        instruction: str,
+        always_on: str = "",
+        query: Filled | None = None,
     ) -> Answer:
         """The scripted answer; raises it if it is an exception."""
         self._see("respond", context)
@@ -64,14 +73,10 @@ class ScriptedAgent:
             raise scripted
         return Answer(scripted) if isinstance(scripted, str) else scripted
 
-    def usage(self) -> Usage:
-        """One call per step so far."""
-        calls = len(self.seen)
-        return Usage({"task": RoleUsage(calls=calls, fresh=calls)} if calls else {})
-
     def _see(self, step: str, given: object) -> None:
         with self._lock:
             self.seen.append((step, given))
+        record("task", RoleUsage(calls=1, fresh=1))
 
 
 def _fill(schema: Schema, text: str) -> Filled:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from memgene.agents.extractive.dates import Resolved
 from memgene.agents.extractive.sentences import Sentence
 from memgene.agents.extractive.words import ORDINALS, WordClass
+from memgene.retrieval.dates import Resolved
 
 _SMALL = (
     "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|forty"

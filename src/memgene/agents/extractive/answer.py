@@ -10,16 +10,16 @@ from datetime import date
 from itertools import takewhile
 
 from memgene.agents.extractive.amounts import clock_time, count_for, duration, frequency
-from memgene.agents.extractive.dates import Resolved, find_dates
 from memgene.agents.extractive.evidence import Evidence, Scene, find_evidence, set_scene
 from memgene.agents.extractive.lines import read_lines
-from memgene.agents.extractive.periods import Grain, render
 from memgene.agents.extractive.question import Asked, Kind, understand
 from memgene.agents.extractive.sentences import analyse
 from memgene.agents.extractive.spans import Span, best_spans, settle
 from memgene.agents.extractive.weights import RULES
 from memgene.agents.extractive.words import WordClass
 from memgene.core import Answer, Context, Question
+from memgene.retrieval.dates import Resolved, find_dates
+from memgene.retrieval.periods import Grain, render
 
 ABSTENTION = "not mentioned"
 _SPAN_DEPTH = 5  # sentences in which spans are sought

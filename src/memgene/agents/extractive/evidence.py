@@ -22,13 +22,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from memgene.agents.extractive.dates import Resolved
 from memgene.agents.extractive.lines import Line
-from memgene.agents.extractive.periods import Grain
 from memgene.agents.extractive.question import Asked, same_person
 from memgene.agents.extractive.sentences import Sentence
 from memgene.agents.extractive.weights import EVIDENCE
 from memgene.agents.extractive.words import WordClass
+from memgene.retrieval.dates import Resolved
+from memgene.retrieval.periods import Grain
 from memgene.retrieval.text import english_stem
 
 # Days a period lasts after its first, and how far outside it a line still counts as near.

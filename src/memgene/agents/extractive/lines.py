@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
 
-from memgene.agents.extractive.dates import find_dates, read_date
-from memgene.agents.extractive.periods import Grain
 from memgene.agents.extractive.sentences import Sentence, sentences
 from memgene.core import Context, Hit
+from memgene.retrieval.dates import find_dates, read_date
+from memgene.retrieval.periods import Grain
 
 _BULLET = re.compile(r"^\s*(?:[-*•]|\d{1,3}[.)])\s+")
 _HEAD = re.compile(r"^\[(?P<head>[^\]]{4,40})\]:?\s*|^\((?P<round>[^)]{4,40})\):?\s*")
@@ -105,4 +105,15 @@ def read_lines(context: Context) -> list[Line]:
         text, speaker, own = _parse(raw)
         rank = len(lines)
         lines.append(Line(text, speaker, own or day, rank, 0.5 / (1 + rank)))
+    return lines
+
+
+def said_on(text: str) -> list[tuple[str, date | None]]:
+    """Every line of a text as it stands, with the day it was said: its own date, else that of the
+    last line that told a date and nothing else."""
+    lines: list[tuple[str, date | None]] = []
+    day: date | None = None
+    for raw in text.splitlines():
+        day = _header_date(raw) or day
+        lines.append((raw, _parse(raw)[2] or day))
     return lines

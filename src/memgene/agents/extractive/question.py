@@ -8,9 +8,9 @@ from enum import StrEnum
 from functools import lru_cache
 from itertools import pairwise
 
-from memgene.agents.extractive.dates import Resolved, find_dates
 from memgene.agents.extractive.sentences import Sentence, analyse, split
 from memgene.agents.extractive.words import ENGLISH_SIGNS, STOP, WordClass, word_set
+from memgene.retrieval.dates import Resolved, find_dates
 from memgene.retrieval.text import english_stem
 
 

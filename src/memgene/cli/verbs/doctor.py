@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Annotated
+
 import typer
 
 from memgene.cli import options, output
 from memgene.cli.app import FAILED
 
+if TYPE_CHECKING:
+    from memgene.api.model_health import ModelHealth
 
-def doctor(data: options.Data = None, json: options.Json = False) -> None:
+NoCalls = Annotated[bool, typer.Option("--no-calls", help="Load the language models, call none.")]
+
+
+def doctor(
+    data: options.Data = None, no_calls: NoCalls = False, json: options.Json = False
+) -> None:
     """Say what is here, what is missing, and what that means."""
     from memgene.api import doctor as examine
 
-    health = examine(data)
+    health = examine(data, calls=not no_calls)
     if json:
         output.json_line(health.model_dump())
     else:
@@ -32,9 +41,18 @@ def doctor(data: options.Data = None, json: options.Json = False) -> None:
             ("not there", ", ".join(f"memgene[{name}]" for name in absent) or "nothing"),
             ("data", ", ".join(here) or "none (give --data, or set MEMGENE_DATA)"),
         ]
+        rows += [("model", _model(model)) for model in health.models]
         for name, value in rows:
             output.say(f"{name:<10} {value}")
         for problem in health.problems:
             output.say(f"problem    {problem}")
     if not health.ok:
         raise typer.Exit(FAILED)
+
+
+def _model(model: ModelHealth) -> str:
+    """One language model in a line: its name, its roles, how it took the call."""
+    roles = ", ".join(model.roles)
+    if model.state == "offline":
+        return f"offline ({roles})"
+    return f"{model.name} ({roles}): {model.state}, {model.seconds:.1f} s"

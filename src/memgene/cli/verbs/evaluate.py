@@ -43,6 +43,30 @@ def evaluate(
             help="Average over so many seeds from --seed, on the questions that --seed draws.",
         ),
     ] = None,
+    metrics: Annotated[
+        str | None,
+        typer.Option(
+            "--metrics",
+            metavar="NAMES",
+            help="Comma-separated; judge_strict, judge_lenient and rubric ask [llm.judge]. "
+            "Default: all that need no judge.",
+        ),
+    ] = None,
+    workers: options.Workers = None,
+    max_errors: Annotated[
+        float,
+        typer.Option(
+            "--max-errors", metavar="SHARE", min=0, max=1, help="Errors beyond it fail the run."
+        ),
+    ] = 0.05,
+    budget: Annotated[
+        str | None,
+        typer.Option(
+            "--budget",
+            metavar="LIMITS",
+            help="What language models may use: calls=N,tokens=N,money=X,seconds=N.",
+        ),
+    ] = None,
     embedder: options.Embedder = None,
     data: options.Data = None,
     option: options.TaskOptions = None,
@@ -62,6 +86,7 @@ def evaluate(
     """
     from memgene.api import evaluate as run
     from memgene.api import open_task
+    from memgene.core import Budget
 
     loaded = open_task(task, data, inputs.task_options(option))
     with bars.evaluation_bar(json) as progress:
@@ -74,6 +99,10 @@ def evaluate(
             seed,
             seeds=seeds,
             embedder=embedder,
+            metrics=None if metrics is None else inputs.names(metrics),
+            workers=workers,
+            max_errors=max_errors,
+            budget=Budget.parse(budget) if budget else None,
             out=out,
             progress=progress,
         )

@@ -36,7 +36,10 @@ Harness = Annotated[
     ),
 ]
 Proposer = Annotated[
-    str, typer.Option("--proposer", metavar="NAME", help="rule, or random (the ablation).")
+    str,
+    typer.Option(
+        "--proposer", metavar="NAME", help="rule, llm ([llm.diagnose]), or random (the ablation)."
+    ),
 ]
 Guard = Annotated[
     str,
@@ -72,6 +75,7 @@ def evolve(
     budget: Limits = None,
     seed: options.Seed = 0,
     preset: Preset = "default",
+    workers: options.Workers = None,
     embedder: options.Embedder = None,
     data: options.Data = None,
     option: options.TaskOptions = None,
@@ -101,6 +105,7 @@ def evolve(
             proposer=proposer,
             guard=guard,
             preset=preset,
+            workers=workers,
             embedder=embedder,
             progress=progress,
         )

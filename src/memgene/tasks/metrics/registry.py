@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
 
-from memgene.core import InputError, LabelledQuestion
+from memgene.core import ConfigError, InputError, LabelledQuestion
 from memgene.tasks.metrics.answers import (
     contains_match,
     exact_match,
@@ -18,39 +18,72 @@ from memgene.tasks.metrics.answers import (
 )
 from memgene.tasks.metrics.locomo import official_locomo_f1
 from memgene.tasks.metrics.rankings import evidence_in_text, mrr, ndcg_at_k, recall_at_k
+from memgene.tasks.metrics.rubric import criteria_of
 from memgene.tasks.metrics.scored import RankedUnit, Scored
+
+JUDGE = "judge"  # the judge whose scores bear a metric's plain name
 
 
 class Needs(StrEnum):
-    """What a metric looks at."""
+    """What a metric looks at; `judge`: at the answer, through a language model's eyes."""
 
     ANSWER = "answer"
+    JUDGE = "judge"
     RANKING = "ranking"
     CONTEXT = "context"
 
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """A named score in [0, 1], 1 the best. None where it does not apply to a question."""
+    """A named score in [0, 1], 1 the best. None where it does not apply to a question.
+
+    `applies` tells where it does when that cannot be seen from `compute` alone, because a judge
+    has to be asked first; `judge` is then the judge's name.
+    """
 
     name: str
     needs: Needs
     description: str
     compute: Callable[[Scored], float | None]
+    applies: Callable[[Scored], bool] | None = None
+    judge: str | None = None
 
     def __call__(self, scored: Scored) -> float | None:
         return self.compute(scored)
 
 
 def get_metric(name: str) -> Metric:
-    """The metric of that name; `recall@k` and `ndcg@k` exist for every k ≥ 1."""
+    """The metric of that name; `recall@k` and `ndcg@k` exist for every k ≥ 1.
+
+    What judges score exists once for each judge: `judge_strict` is what `judge` says,
+    `judge_strict@judge2` what `judge2` says.
+    """
     if name in METRICS:
         return METRICS[name]
+    base, at, judge = name.partition("@")
+    if base in JUDGED and (not at or re.fullmatch(r"[a-z]\w*", judge)):
+        return judged_by(base, judge or JUDGE)
     parsed = re.fullmatch(r"(recall|ndcg)@([1-9]\d*)", name)
     if parsed is None:
-        known = ", ".join(METRICS)
+        known = ", ".join((*METRICS, *JUDGED))
         raise InputError(f"there is no metric {name!r}; there are {known}, recall@K and ndcg@K")
     return (_recall if parsed[1] == "recall" else _ndcg)(int(parsed[2]))
+
+
+def judged_by(base: str, judge: str) -> Metric:
+    """One of JUDGED as the judge of that name scores it."""
+    metric = JUDGED[base]
+    if judge == JUDGE:
+        return metric
+    return _judged(f"{base}@{judge}", judge, f"{metric.description}, by {judge}", metric.applies)
+
+
+def no_judge(metric: str, judge: str) -> ConfigError:
+    """The error of a metric whose judge is not there."""
+    return ConfigError(
+        f"metric {metric} needs a language model that judges: set `model` in [llm.{judge}], "
+        "or leave the metric out"
+    )
 
 
 def score_all(scored: Scored, metrics: Mapping[str, Metric] | None = None) -> dict[str, float]:
@@ -67,7 +100,7 @@ def can_apply(metric: Metric, labelled: LabelledQuestion, *, ranks: bool = True)
     probe = Scored(
         labelled.question, labelled.gold, ranking=() if ranks else None, evidence_texts=texts
     )
-    return metric(probe) is not None
+    return metric(probe) is not None if metric.applies is None else metric.applies(probe)
 
 
 def _over_answers(score: Callable[[str, str], float]) -> Callable[[Scored], float | None]:
@@ -149,6 +182,24 @@ def _in_text(scored: Scored) -> float | None:
     return evidence_in_text(scored.evidence_texts, scored.context)
 
 
+def _has_rubric(scored: Scored) -> bool:
+    """Applies where points can be won."""
+    return any(c.points > 0 for c in criteria_of(scored.gold, scored.question.id))
+
+
+def _judged(
+    name: str, judge: str, description: str, applies: Callable[[Scored], bool] | None
+) -> Metric:
+    def compute(scored: Scored) -> float | None:
+        if applies is not None and not applies(scored):
+            return None
+        if name not in scored.judged:
+            raise no_judge(name, judge)
+        return scored.judged[name]
+
+    return Metric(name, Needs.JUDGE, description, compute, applies, judge)
+
+
 def _registered() -> tuple[Metric, ...]:
     answer = Needs.ANSWER
     return (
@@ -173,3 +224,14 @@ def _registered() -> tuple[Metric, ...]:
 
 
 METRICS: Mapping[str, Metric] = MappingProxyType({m.name: m for m in _registered()})
+JUDGED: Mapping[str, Metric] = MappingProxyType(
+    {
+        m.name: m
+        for m in (
+            _judged("judge_strict", JUDGE, "a model finds all of the gold told", _is_free_text),
+            _judged("judge_lenient", JUDGE, "a model finds about the same meant", _is_free_text),
+            _judged("rubric", JUDGE, "points of the criteria a model finds met", _has_rubric),
+        )
+    }
+)
+"""What only a language model can score: computed when asked for by name, never by default."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from memgene.core import Gold, LabelledQuestion, Question
@@ -29,6 +29,7 @@ class Scored:
 
     `ranking` is the order of hits before the context cut, None for a memory that does not rank.
     `evidence_texts` holds, for each of `gold.evidence`, the message texts that make it up.
+    `judged` holds the scores that judges gave, by the name of their metric.
     """
 
     question: Question
@@ -38,6 +39,7 @@ class Scored:
     ranking: Sequence[RankedUnit] | None = None
     context: str = ""
     evidence_texts: tuple[tuple[str, ...], ...] = ()
+    judged: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def predicted(self) -> str:

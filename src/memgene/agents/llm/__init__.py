@@ -1,0 +1,1 @@
+"""The agent that uses a language model (M* §4)."""

@@ -1,0 +1,34 @@
+"""What extraction says to a model, word for word."""
+
+from __future__ import annotations
+
+from memgene.llm.prompts.extraction import COVERAGE, EXTRACTION, EXTRACTION_AGAIN, KNOWN
+
+
+def test_wording() -> None:
+    """A change of words is a change of results: take over the digest on purpose."""
+    assert {p.name: p.digest for p in (EXTRACTION, EXTRACTION_AGAIN, COVERAGE)} == {
+        "extraction": "",
+        "extraction-again": "",
+        "coverage": "",
+    }
+
+
+def test_the_first_pass_shows_turns_and_known_facts() -> None:
+    system, user = EXTRACTION.render(known=f"{KNOWN}\n- a", turns="[1] Anna: b")
+    assert system.role == "system"
+    assert user.content == (
+        "Already written down, do not repeat:\n- a\n\n[1] Anna: b\n\nWrite the facts as JSON."
+    )
+    assert EXTRACTION.render(known="", turns="[1] b")[-1].content.startswith("[1] b\n")
+
+
+def test_the_form_is_shown_as_json() -> None:
+    for prompt in (EXTRACTION, COVERAGE):
+        assert '{"facts": [{"turns": [2], "fact": "one full sentence",' in prompt.system
+
+
+def test_a_repeat_says_what_was_wrong() -> None:
+    (message,) = EXTRACTION_AGAIN.render(problem="it was empty")
+    assert message.role == "user"
+    assert message.content.startswith("That reply cannot be used: it was empty. ")

@@ -1,0 +1,66 @@
+"""Which parts of a configuration call for a language model, and for what."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from memgene.retrieval.config import RetrievalConfig, levers
+from memgene.retrieval.levers import Need
+from memgene.retrieval.needs import MODEL_LEVERS, needs_llm
+
+
+@pytest.mark.parametrize(
+    ("changes", "needed"),
+    [
+        ({}, {}),
+        ({"extraction": "facts"}, {"extract": ("extraction",)}),
+        ({"extraction": "both"}, {"extract": ("extraction",)}),
+        ({"decomposition": True}, {"rewrite": ("decomposition",)}),
+        ({"rerank": "llm", "intent_planning": True}, {"rewrite": ("intent_planning", "rerank")}),
+        ({"answer_style": "list"}, {"answer": ("answer_style",)}),
+        (
+            {"verification": "multi", "extraction": "both"},
+            {"extract": ("extraction",), "answer": ("verification",)},
+        ),
+    ],
+)
+def test_the_levers_that_are_on_say_what_a_model_has_to_do(
+    changes: dict[str, Any], needed: dict[str, tuple[str, ...]]
+) -> None:
+    assert needs_llm(RetrievalConfig(**changes)) == needed
+
+
+def test_numbers_beside_a_lever_that_is_off_need_nothing() -> None:
+    config = RetrievalConfig(
+        extraction_window=20,
+        extraction_tail=0,
+        extraction_chunk=5,
+        coverage_pass=False,
+        decomposition_max=5,
+        rerank_k=50,
+        verification_threshold=0.9,
+    )
+    assert not needs_llm(config)
+
+
+def test_a_lever_that_is_on_for_one_type_counts() -> None:
+    config = RetrievalConfig(per_type={"when": {"rerank": "llm"}, "who": {"context_k": 3}})
+    assert needs_llm(config) == {"rewrite": ("rerank",)}
+
+
+def test_a_lever_that_is_off_for_one_type_counts_for_the_others() -> None:
+    config = RetrievalConfig(decomposition=True, per_type={"when": {"decomposition": False}})
+    assert needs_llm(config) == {"rewrite": ("decomposition",)}
+
+
+def test_every_switch_that_needs_a_model_is_known() -> None:
+    known = [name for names in MODEL_LEVERS.values() for name in names]
+    switches = {
+        name
+        for name, lever in levers().items()
+        if Need.LLM in lever.needs and lever.kind in (bool, str)
+    }
+    assert set(known) == switches - {"coverage_pass"}  # a guard of extraction
+    assert len(known) == len(set(known))
