@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from memgene.bank import Bank, Event, Fate, Filter, MemoryUnit, SqliteBank, UnitStatus, UnitType
 from memgene.core import FixedClock, Scope
 from memgene.embed.hashing import HashingEmbedder
+from memgene.engine import MemoryEngine
 from memgene.engine.consolidation import ConsolidationSettings, consolidate
 from memgene.engine.consolidation.attributes import attribute_of
 from memgene.engine.writing import write_units
@@ -372,3 +373,11 @@ def test_statements_that_differ_in_a_value_both_stand(form: str, values: list[st
         filled(bank, *(fact(form.format(value)) for value in values))
         consolidate(bank, None, NOW, ConsolidationSettings(similarity=0.0))
         assert len(active(bank)) == 2
+
+
+def test_an_engine_puts_its_own_bank_in_order(bank: Bank) -> None:
+    filled(bank, fact("Anna bought a boat"), fact("Anna bought the boat."))
+    engine = MemoryEngine(bank, HashingEmbedder())
+    assert len(engine.retrieve("boat").hits) == 2
+    assert engine.consolidate(None, NOW).duplicates == 1
+    assert len(engine.retrieve("boat").hits) == 1

@@ -7,9 +7,9 @@ import json
 import pytest
 
 from memgene.bank import Bank, Fate, Filter, UnitStatus
-from memgene.core import ConfigError, Episode, Message, ModelError, Scope
+from memgene.core import ConfigError, Episode, InputError, Message, ModelError, Scope
 from memgene.embed.hashing import HashingEmbedder
-from memgene.engine import MemoryEngine
+from memgene.engine import MemoryEngine, reextract
 from memgene.engine.extraction import ExtractionSettings, Extractor, Guards
 from memgene.engine.models import EngineModels
 from memgene.retrieval.config import RetrievalConfig
@@ -120,3 +120,36 @@ def test_configurations_over_one_memory_share_its_log(bank: Bank) -> None:
     reader = memory.with_config(RetrievalConfig())
     memory.remember(EPISODE)
     assert reader.extractions.total.facts == 1
+
+
+# -- a second look
+
+
+def test_a_second_look_adds_what_a_session_tells_about_the_missing(bank: Bank) -> None:
+    named = json.dumps({"facts": [{"turns": [1], "fact": "The red boat of Anna is from Porto."}]})
+    llm = ScriptedLLM([REPLY, named])
+    memory = engine(bank, "facts", llm)
+    memory.remember(EPISODE)
+    looked = reextract(memory, [EPISODE], ["where the  boat is from", ""])
+    assert contents(bank)[-1] == "The red boat of Anna is from Porto."
+    assert [receipt.fate for receipt in looked.receipts] == [Fate.ADDED]
+    assert "Missing:\n- where the boat is from\n\n" in llm.requests[1].messages[-1].content
+    assert memory.extractions.total.facts == 2
+    memory.remember(EPISODE)  # it is still known as extracted
+    assert len(llm.requests) == 2
+
+
+def test_a_second_look_invents_nothing(bank: Bank) -> None:
+    invented = json.dumps({"facts": [{"turns": [1], "fact": "Anna bought a red boat in Faro."}]})
+    memory = engine(bank, "off", ScriptedLLM([invented, ""]))
+    looked = reextract(memory, [EPISODE], ["Faro"])
+    assert (looked.receipts, contents(bank)) == ((), [])
+    assert looked.extraction is not None
+    assert looked.extraction.refusals == {"name": 1}
+
+
+def test_a_second_look_needs_a_model_and_something_missing(bank: Bank) -> None:
+    with pytest.raises(ConfigError, match=r"\[llm.extract\]"):
+        reextract(engine(bank, "off", None), [EPISODE], ["a boat"])
+    with pytest.raises(InputError, match="missing"):
+        reextract(engine(bank, "off", ScriptedLLM([])), [EPISODE], [" "])

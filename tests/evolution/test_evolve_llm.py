@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from html import unescape
 from pathlib import Path
@@ -29,13 +30,8 @@ def advice(name: str, value: Any) -> str:
     return json.dumps({"changes": [{"lever": name, "value": value, "why": "it may help"}]})
 
 
-def marked(task: Task) -> Task:
-    """Every text of val and test groups holds one word, every text of dev groups another."""
-    dev = set(split_task(task, 0).groups(Split.DEV))
-
-    def word(group: str) -> str:
-        return OPEN if group in dev else SEALED
-
+def with_words(task: Task, word: Callable[[str], str]) -> Task:
+    """Every text of a group ends in the words given for it."""
     episodes = tuple(
         replace(
             e,
@@ -62,6 +58,12 @@ def evolved(noisy: Any, path: Path, llm: ScriptedLLM, rounds: int = 2, **more: A
     chosen = noisy.settings(rounds, proposer="llm", metric="token_f1", **more)
     models = RoleModels.of({"reflector": llm})
     return run_evolution(task, chosen, path, models=models, resume=resume)
+
+
+def marked(task: Task) -> Task:
+    """Every text of val and test groups holds one word, every text of dev groups another."""
+    dev = set(split_task(task, 0).groups(Split.DEV))
+    return with_words(task, lambda group: OPEN if group in dev else SEALED)
 
 
 def test_a_model_sees_dev_questions_only(noisy: Any, tmp_path: Path) -> None:
@@ -155,7 +157,8 @@ def test_a_change_of_extraction_writes_anew_fits_anew_and_meets_the_guard(
     script = [advice("fusion", "learned"), advice("extraction", "both"), advice("window", 2)]
     extract = ScriptedLLM(lambda request: json.dumps({"facts": []}), name="mute")
     models = RoleModels.of({"reflector": ScriptedLLM(script), "extract": extract})
-    task = replace(noisy.noisy_task(), metric="recall@1")
+    # short turns tell nothing that is worth a call
+    task = with_words(noisy.noisy_task(), lambda group: "together with Marco Rossi in May 2019")
     result = run_evolution(task, noisy.settings(2, proposer="llm"), tmp_path / "run", models=models)
     events = [e.event for e in read_journal(tmp_path / "run" / "journal.jsonl")]
     first, second = [e for e in events if isinstance(e, Proposed)][1:]

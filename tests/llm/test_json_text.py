@@ -98,6 +98,7 @@ def test_a_model_that_opens_brackets_for_ever_is_refused() -> None:
         ("{name: Ann, n: 3}", {"name": "Ann", "n": 3}),
         ('{"a": True, "b": None}', {"a": True, "b": None}),
         ('{"a": 1 "b": 2}', {"a": 1, "b": 2}),
+        ("{“a”: “x”}", {"a": "x"}),
         ('{"a": "he said "hi" there"}', {"a": 'he said "hi" there'}),
     ],
 )

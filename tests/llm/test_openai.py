@@ -286,14 +286,13 @@ def test_odd_bodies_of_other_servers(meet: Meet) -> None:
     parts = [{"type": "text", "text": "one "}, {"type": "text", "text": "two"}]
     message = {"role": "assistant", "content": parts}
     bare = says(200, {"choices": [{"message": message, "finish_reason": "stop"}]})
-    meeting = meet(bare, answers(None), says(200, {"choices": []}))
+    meeting = meet(bare, answers(None), says(200, {"choices": []}), answers("at last"))
     reply = meeting.llm.complete(HELLO)
     assert reply.text == "one two"
     # No usage: 15 characters were asked and 7 answered; 4 make a token, or a part of one.
     assert (reply.tokens_in, reply.tokens_out) == (4, 2)
     assert meeting.llm.complete(HELLO).text == ""
-    with pytest.raises(ModelError, match=r"openai/m at http.*no choice"):
-        meeting.llm.complete(HELLO)
+    assert meeting.llm.complete(HELLO).text == "at last"  # no choice is a reply that broke
 
 
 def test_no_more_calls_at_once_than_allowed(meet: Meet) -> None:

@@ -21,22 +21,19 @@ from memgene.llm.prices import Prices
 from memgene.llm.role import prompt_tokens
 from memgene.llm.roles import RoleModels, section_of
 from memgene.settings import LLMRoles, LLMSettings
+from memgene.testing.llm import ScriptedLLM
 
 HI = Request((ChatMessage("user", "Hi"),))
 
 
-class Echo:
-    """Replies with the number of the call; keeps requests."""
+class Echo(ScriptedLLM):
+    """Replies with the number of the call; counts how often it is closed."""
 
     def __init__(self, name: str = "echo") -> None:
-        self.name = self.identity = name
-        self.constrains = True
-        self.concurrency = 7
-        self.requests: list[Request] = []
+        super().__init__(self._numbered, name=name, constrains=True, concurrency=7)
         self.closed = 0
 
-    def complete(self, request: Request) -> Reply:
-        self.requests.append(request)
+    def _numbered(self, request: Request) -> Reply:
         return Reply(f"{len(self.requests)}", Finish.STOP, 100, 10, 0.5)
 
     def close(self) -> None:

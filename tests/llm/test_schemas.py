@@ -12,11 +12,12 @@ from memgene.core import InputError, Schema, SchemaField
 from memgene.llm.schemas import (
     MAX_ITEMS,
     MAX_TEXT,
-    filled_texts,
+    cut_off,
     json_schema,
     model_of,
     opening_of,
     outline,
+    sketch,
 )
 
 ITEM = Schema(
@@ -190,11 +191,23 @@ def test_a_model_that_contains_itself_is_refused() -> None:
         json_schema(Tree)
 
 
-def test_texts_that_fill_their_limit_are_found_wherever_they_stand() -> None:
+def test_the_sketch_shows_what_is_nested_in_what() -> None:
+    fact = '{"text": "...", "who": ["..."], "mood": "...", "weight": ...}'
+    assert sketch(json_schema(Notes)) == (
+        f'{{"title": "...", "best": {fact}, "facts": [{fact}], "kind": "..."}}'
+    )
+
+
+def test_texts_and_lists_a_model_was_stopped_in_are_found_wherever_they_stand() -> None:
     fact = {"text": "x" * 300, "who": [], "mood": "good", "weight": 1}
-    short = {**fact, "text": "x" * 299}
-    value = {"title": "t" * 5000, "best": fact, "facts": [short, fact], "kind": "a"}
-    found = list(filled_texts(value, json_schema(Notes)))
-    assert found == [("best.text", 300), ("facts[1].text", 300)]
+    looped = {**fact, "text": "x" * 299, "who": ["a", "b", "c", "c", "c"]}
+    value = {"title": "t" * 5000, "best": fact, "facts": [looped, fact], "kind": "a"}
+    assert list(cut_off(value, json_schema(Notes))) == [
+        "best.text was cut off at 300 characters; be shorter",
+        "facts[0].who repeats the same item up to the limit of 5",
+        "facts[1].text was cut off at 300 characters; be shorter",
+    ]
     note = {**WHOLE, "note": "n" * MAX_TEXT}
-    assert list(filled_texts(note, json_schema(model_of(ITEM)))) == [("note", MAX_TEXT)]
+    assert list(cut_off(note, json_schema(model_of(ITEM)))) == [
+        f"note was cut off at {MAX_TEXT} characters; be shorter"
+    ]

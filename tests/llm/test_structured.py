@@ -6,56 +6,37 @@ import json
 from collections.abc import Callable, Sequence
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict, Field, RootModel
 
 from memgene.core import InputError, ModelError, ReplyError
 from memgene.llm import ChatMessage, Finish, Reply, Request
 from memgene.llm.structured import Structured, ask, json_schema, parse
+from memgene.testing.llm import ScriptedLLM
 
 ASKED = (ChatMessage("system", "You read."), ChatMessage("user", "Which colour?"))
 GOOD = '{"colour": "red", "shades": []}'
 FORM = """
 
-Reply with one JSON object and nothing else. Its fields:
+Reply with one JSON object and nothing else, in this form:
+{"colour": "...", "shades": ["..."]}
 - "colour": text - its name
-- "shades": list (text each)"""
+- "shades": list (text each, at most 4)"""
 
 
 class Colour(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     colour: str = Field(description="its name", max_length=30)
-    shades: list[str]
-
-
-class Scripted:
-    """Replies in turn; keeps what it was asked."""
-
-    name = identity = "scripted"
-    concurrency = 1
-
-    def __init__(self, *replies: str | Reply | Exception, constrains: bool = False) -> None:
-        self.constrains = constrains
-        self.requests: list[Request] = []
-        self._replies = list(replies)
-
-    def complete(self, request: Request) -> Reply:
-        self.requests.append(request)
-        reply = self._replies.pop(0)
-        if isinstance(reply, Exception):
-            raise reply
-        return Reply(reply) if isinstance(reply, str) else reply
-
-    def close(self) -> None: ...
+    shades: list[str] = Field(max_length=4)
 
 
 # -- what is asked
 
 
 def test_the_fields_are_described_in_the_last_user_message() -> None:
-    llm = Scripted(GOOD)
+    llm = ScriptedLLM([GOOD])
     got = ask(llm, ASKED, Colour, max_tokens=70, temperature=0.2, seed=9)
     assert got == Structured(Colour(colour="red", shades=[]), attempts=1, repaired=False)
     messages = (ASKED[0], ChatMessage("user", "Which colour?" + FORM))
@@ -63,14 +44,14 @@ def test_the_fields_are_described_in_the_last_user_message() -> None:
 
 
 def test_a_model_that_constrains_gets_the_schema_too() -> None:
-    llm = Scripted(GOOD, constrains=True)
+    llm = ScriptedLLM([GOOD], constrains=True)
     ask(llm, ASKED, Colour)
     assert llm.requests[0].schema == json_schema(Colour)
     assert llm.requests[0].messages[-1].content.endswith(FORM)
 
 
 def test_without_a_user_message_the_form_is_one() -> None:
-    llm = Scripted(GOOD)
+    llm = ScriptedLLM([GOOD])
     ask(llm, [ChatMessage("system", "You read.")], Colour)
     assert llm.requests[0].messages[-1] == ChatMessage("user", FORM.strip())
 
@@ -79,7 +60,7 @@ def test_without_a_user_message_the_form_is_one() -> None:
 
 
 def test_the_model_sees_its_reply_and_what_was_wrong_with_it() -> None:
-    llm = Scripted('{"colour": 5, "shade": []}', GOOD)
+    llm = ScriptedLLM(['{"colour": 5, "shade": []}', GOOD])
     got = ask(llm, ASKED, Colour)
     fault = "colour: input should be a valid string, got 5; shades is missing; shade is not a field"
     assert (got.attempts, got.faults) == (2, (fault,))
@@ -95,7 +76,7 @@ def test_the_model_sees_its_reply_and_what_was_wrong_with_it() -> None:
 
 
 def test_only_the_latest_unusable_reply_is_shown_and_long_ones_shortened() -> None:
-    llm = Scripted("first", "a" * 5000 + "end", GOOD)
+    llm = ScriptedLLM(["first", "a" * 5000 + "end", GOOD])
     ask(llm, ASKED, Colour)
     shown = llm.requests[2].messages[2].content
     assert len(llm.requests[2].messages) == 4
@@ -104,14 +85,22 @@ def test_only_the_latest_unusable_reply_is_shown_and_long_ones_shortened() -> No
 
 
 def test_without_feedback_the_next_seed_is_tried() -> None:
-    llm = Scripted("no", "no", GOOD)
+    llm = ScriptedLLM(["no", "no", GOOD])
     ask(llm, ASKED, Colour, seed=3, feedback=False)
     assert [(r.seed, r.temperature) for r in llm.requests] == [(3, 0.0), (4, 0.5), (5, 0.5)]
     assert len({r.messages for r in llm.requests}) == 1
 
 
+def test_a_model_that_gives_the_same_unusable_reply_again_is_asked_in_another_way() -> None:
+    llm = ScriptedLLM(["no", "no", "no", GOOD])
+    ask(llm, ASKED, Colour, attempts=4)
+    asked = [(r.seed, r.temperature) for r in llm.requests]
+    assert asked == [(0, 0.0), (0, 0.0), (2, 0.5), (3, 0.5)]
+    assert all(len(r.messages) == 4 for r in llm.requests[1:])
+
+
 def test_after_the_attempts_the_error_tells_what_was_wrong_each_time() -> None:
-    llm = Scripted("", Reply('{"colour": "re', Finish.LENGTH), "Red.")
+    llm = ScriptedLLM(["", Reply('{"colour": "re', Finish.LENGTH), "Red."])
     with pytest.raises(ReplyError) as caught:
         ask(llm, ASKED, Colour)
     assert str(caught.value) == (
@@ -126,18 +115,26 @@ def test_a_reply_that_did_not_end_by_itself_is_refused_even_if_it_looks_whole(
     finish: Finish,
 ) -> None:
     with pytest.raises(ReplyError):
-        ask(Scripted(Reply(GOOD, finish)), ASKED, Colour, attempts=1)
+        ask(ScriptedLLM([Reply(GOOD, finish)]), ASKED, Colour, attempts=1)
 
 
 def test_a_text_cut_at_its_limit_by_the_grammar_is_refused() -> None:
     full = json.dumps({"colour": "x" * 30, "shades": []})
     with pytest.raises(ReplyError, match="colour was cut off at 30 characters"):
-        ask(Scripted(full, constrains=True), ASKED, Colour, attempts=1)
-    assert ask(Scripted(full), ASKED, Colour, attempts=1).value.colour == "x" * 30
+        ask(ScriptedLLM([full], constrains=True), ASKED, Colour, attempts=1)
+    assert ask(ScriptedLLM([full]), ASKED, Colour, attempts=1).value.colour == "x" * 30
+
+
+def test_a_list_filled_with_the_same_item_by_the_grammar_is_refused() -> None:
+    looped = json.dumps({"colour": "red", "shades": ["pink", "rose", "rose", "rose"]})
+    with pytest.raises(ReplyError, match="shades repeats the same item up to the limit of 4"):
+        ask(ScriptedLLM([looped], constrains=True), ASKED, Colour, attempts=1)
+    full = json.dumps({"colour": "red", "shades": ["pink", "rose", "ruby", "ruby"]})
+    assert len(ask(ScriptedLLM([full], constrains=True), ASKED, Colour).value.shades) == 4
 
 
 def test_errors_of_the_model_itself_are_not_retried_here() -> None:
-    llm = Scripted(ModelError("down"), GOOD)
+    llm = ScriptedLLM([ModelError("down"), GOOD])
     with pytest.raises(ModelError, match="down"):
         ask(llm, ASKED, Colour)
     assert len(llm.requests) == 1
@@ -145,13 +142,13 @@ def test_errors_of_the_model_itself_are_not_retried_here() -> None:
 
 def test_attempts_must_be_positive() -> None:
     with pytest.raises(InputError):
-        ask(Scripted(GOOD), ASKED, Colour, attempts=0)
+        ask(ScriptedLLM([GOOD]), ASKED, Colour, attempts=0)
 
 
 def test_a_repaired_reply_is_flagged_and_repair_can_be_refused() -> None:
     damaged = "{'colour': 'red', 'shades': [],}"
-    assert ask(Scripted(damaged), ASKED, Colour).repaired
-    assert ask(Scripted(damaged, GOOD), ASKED, Colour, repair=False).attempts == 2
+    assert ask(ScriptedLLM([damaged]), ASKED, Colour).repaired
+    assert ask(ScriptedLLM([damaged, GOOD]), ASKED, Colour, repair=False).attempts == 2
 
 
 # -- what is accepted
@@ -213,6 +210,7 @@ DUMPS = st.sampled_from(
 )
 
 
+@settings(deadline=None)
 @given(OUTER, DUMPS, st.sampled_from(WRAPPERS), PROSE, PROSE)
 def test_any_value_survives_dump_wrapping_and_parse(
     value: Outer,
@@ -225,6 +223,7 @@ def test_any_value_survives_dump_wrapping_and_parse(
     assert parse(reply, Outer) == (value, False)
 
 
+@settings(deadline=None)
 @given(OUTER, DUMPS, st.data())
 def test_no_proper_prefix_of_a_document_is_accepted(
     value: Outer, dump: Callable[[object], str], data: st.DataObject
@@ -236,6 +235,7 @@ def test_no_proper_prefix_of_a_document_is_accepted(
             parse(reply, Outer)
 
 
+@settings(deadline=None)
 @given(st.text("{}[]\"'`:,\\/*. \nabctrue-0…", max_size=60))
 def test_any_reply_is_accepted_or_refused_but_never_breaks(reply: str) -> None:
     try:

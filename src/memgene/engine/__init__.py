@@ -2,6 +2,16 @@
 
 from memgene.engine.engine import MemoryEngine
 from memgene.engine.reading import Retrieval, compose
+from memgene.engine.reextraction import reextract
+from memgene.engine.remembering import Remembered
 from memgene.engine.writing import reembed, units_from_episode
 
-__all__ = ["MemoryEngine", "Retrieval", "compose", "reembed", "units_from_episode"]
+__all__ = [
+    "MemoryEngine",
+    "Remembered",
+    "Retrieval",
+    "compose",
+    "reembed",
+    "reextract",
+    "units_from_episode",
+]

@@ -10,6 +10,11 @@ from memgene.bank.protocol import Bank, Filter, UnitReceipt
 from memgene.bank.unit import MemoryUnit
 from memgene.core import Episode, Scope
 from memgene.embed.protocol import Embedder, WordVectors
+from memgene.engine.consolidation import (
+    ConsolidationReport,
+    ConsolidationSettings,
+    consolidate,
+)
 from memgene.engine.extraction import ExtractionSettings, Extractor
 from memgene.engine.indices import IndexStore, ScopedIndex
 from memgene.engine.merging import MergedRanking, merge
@@ -96,6 +101,12 @@ class MemoryEngine:
         if stored.extraction is not None:
             self.extractions.add(stored.extraction)
         return stored
+
+    def consolidate(
+        self, scope: Scope | None, now: datetime, settings: ConsolidationSettings | None = None
+    ) -> ConsolidationReport:
+        """Let duplicates and outdated values give way, fade what is not used; nothing is lost."""
+        return consolidate(self.bank, scope, now, settings)
 
     def rewrite(self, unit: MemoryUnit, text: str) -> MemoryUnit:
         """Give a stored unit another text, with its vector."""

@@ -23,8 +23,9 @@ from memgene.evolution.proposers import Attempt
 from memgene.evolution.rules import IDLE, complaints
 from memgene.evolution.steps import is_off
 from memgene.llm.prompts.diagnosis import DIAGNOSIS
+from memgene.llm.prompts.structured import FORM
 from memgene.llm.protocol import ChatMessage
-from memgene.llm.schemas import json_schema, outline
+from memgene.llm.schemas import json_schema, outline, sketch
 from memgene.retrieval.config import RetrievalConfig, levers
 from memgene.retrieval.levers import Lever, Need
 
@@ -36,7 +37,7 @@ _HITS = 3
 _NAME, _LINE, _ANSWER = 24, 140, 80
 _COUNTED = (Cause.NEVER_STORED, Cause.NOT_RETRIEVED, Cause.RANKED_LOW, Cause.ANSWERED_WRONG)
 _NONE = "none"
-_ABOUT_FORM = 100  # bytes with which `structured.ask` introduces the fields
+_BETWEEN = 2  # bytes between one part of a message and the next
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +83,10 @@ class Briefing:
         form: type[BaseModel],
     ) -> tuple[ChatMessage, ...]:
         """The messages of the first request. `structured.ask` adds the fields of `form`."""
-        room = self._room - _ABOUT_FORM - len(outline(json_schema(form)).encode())
+        schema = json_schema(form)
+        room = self._room - _size(
+            FORM.render(kind="object", sketch=sketch(schema), fields=outline(schema))
+        )
         for detail in _DETAILS:
             values = self._tables(diagnosis, config, history, detail)
             left = room - _size(DIAGNOSIS.render(**values, cases=""))
@@ -245,4 +249,4 @@ def _short(text: str, limit: int) -> str:
 
 
 def _size(messages: Sequence[ChatMessage]) -> int:
-    return sum(len(message.content.encode()) for message in messages)
+    return sum(len(message.content.encode()) + _BETWEEN for message in messages)

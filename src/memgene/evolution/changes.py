@@ -50,9 +50,8 @@ WRITING = frozenset(
         "coverage_pass",
     }
 )
-# Not for one question type: what is stored knows no question yet, the others say how the memory is
-# read as a whole.
-WHOLE = WRITING | {"fusion", "max_df", "dense_center"}
+# What is stored knows no question yet; the others say how the memory is read as a whole.
+_WHOLE = WRITING | {"fusion", "max_df", "dense_center"}
 # These act on what the agent reads and says, which a ranking does not see.
 _ANSWERING = frozenset(
     {
@@ -159,6 +158,12 @@ def has_effect(config: RetrievalConfig, lever: str, available: Means, metric: st
         "verification_threshold": config.verification != "off",
     }
     return needs_on.get(lever, True)
+
+
+def may_differ_by_type(config: RetrievalConfig, lever: str) -> bool:
+    """Whether the lever may have a value of its own for one question type. Learned weights are
+    fitted once for all types, so an override must leave them valid."""
+    return lever not in _WHOLE and (config.fusion != LEARNED or lever in AFTER_SCORING)
 
 
 def possible(lever: str, available: Means) -> bool:

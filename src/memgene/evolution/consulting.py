@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from memgene.core import ModelError, content_hash
 from memgene.evolution.advice import Advice, advice_about
 from memgene.evolution.briefing import MOST_TOKENS, Briefing, most_of
-from memgene.evolution.changes import AFTER_SCORING, LEARNED, WHOLE, WRITING, Change
+from memgene.evolution.changes import WRITING, Change, may_differ_by_type
 from memgene.evolution.diagnosis import Diagnosis
 from memgene.evolution.means import Means
 from memgene.evolution.proposers import Attempt
@@ -116,11 +116,7 @@ class Consultant:
         if not self._llm.constrains:
             return Advice
         usable = vetting.usable
-        typed = [
-            name
-            for name in usable
-            if name not in WHOLE and (config.fusion != LEARNED or name in AFTER_SCORING)
-        ]
+        typed = [name for name in usable if may_differ_by_type(config, name)]
         writing = [name for name in usable if name in WRITING]
         return advice_about(usable, writing, typed, QUESTION_TYPES)
 

@@ -256,7 +256,7 @@ class Promoted(Event):
 @dataclass(frozen=True, slots=True)
 class Refitted(Event):
     """Learned weights of a row of the final report: fitted on dev + val (`retrieval.toml`), or on
-    dev alone to choose the best static row (`dev.toml`)."""
+    dev alone to choose the best static row (`dev.toml`). `usage` is what fitting took."""
 
     kind: ClassVar[str] = "refitted"
     row: str
@@ -264,6 +264,9 @@ class Refitted(Event):
     target: str
     questions: int
     digest: str
+    usage: Mapping[str, Mapping[str, float]] = field(
+        default_factory=dict, metadata={"volatile": True}
+    )
     seconds: float = _volatile()
 
 

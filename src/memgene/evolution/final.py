@@ -6,21 +6,22 @@ no evolution) and every static harness. The best static one is chosen on val bef
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from memgene.core import LabelledQuestion
 from memgene.evaluation.case import Case
+from memgene.evolution.budget import BudgetMeter
 from memgene.evolution.candidates import Learner
 from memgene.evolution.changes import LEARNED
 from memgene.evolution.events import Interrupted, Refitted, TestMeasured
 from memgene.evolution.interrupt import Interruptible, RunInterruptedError
 from memgene.evolution.recorder import Recorder
 from memgene.evolution.result import EVOLVED, LEARNED_ONCE, START, Row, TestReport, best_static
-from memgene.evolution.rundir import RunFolder, row_subject
+from memgene.evolution.rundir import RunFolder, UsageByRole, row_subject
 from memgene.evolution.scoring import mean, values
 from memgene.evolution.sealed import DevVal, SealedTest
+from memgene.evolution.spending import Spending
 from memgene.evolution.task_evaluator import TaskEvaluator
 from memgene.harness.protocol import HarnessFactory
 from memgene.retrieval.config import RetrievalConfig
@@ -29,11 +30,15 @@ from memgene.tasks.task import Task
 
 @dataclass(frozen=True, slots=True)
 class FinalTools:
-    """What the final report works with. `evaluator_for` makes an evaluator that may ask a part's
-    questions; `rounds` is how many the search took; `report` is called before each row."""
+    """What the final report works with. `meter` counts what it uses; nothing holds it to a budget:
+    the report is due whatever the search has spent. `evaluator_for` makes an evaluator that may
+    ask a part's questions; `rounds` is how many the search took; `report` is called before each
+    row."""
 
     run: RunFolder
     recorder: Recorder
+    spending: Spending
+    meter: BudgetMeter
     learner: Learner
     evaluator_for: Callable[[Task], TaskEvaluator]
     interrupt: Interruptible
@@ -43,11 +48,10 @@ class FinalTools:
 
 @dataclass(frozen=True, slots=True)
 class FinalOutcome:
-    """The report, the refitted configuration, and the seconds that fitting took."""
+    """The report and the refitted configuration."""
 
     report: TestReport
     config: RetrievalConfig
-    fit_seconds: float
 
 
 class FinalReport:
@@ -58,7 +62,6 @@ class FinalReport:
         self._data = data
         self._metric = metric
         self._seed = seed
-        self._fit_seconds = 0.0
         self._same: dict[tuple[str, str], Sequence[Case]] = {}
 
     def run(
@@ -91,7 +94,7 @@ class FinalReport:
             self._measured(name, cases)
             rows[name] = Row.of(name, cases, val.get(name), self._seed)
         report = TestReport.of(rows, self._metric, chosen, self._seed)
-        return FinalOutcome(report, config, self._fit_seconds)
+        return FinalOutcome(report, config)
 
     def _val_scores(
         self, static: Mapping[str, HarnessFactory | RetrievalConfig], learned_once: bool
@@ -129,19 +132,21 @@ class FinalReport:
         run, subject = self._tools.run, row_subject(row)
         recorded = run.journal.peek(Refitted, row=row, file=file)
         if recorded is None:
-            started = time.perf_counter()
-            ranker = self._tools.learner(config, questions)
+            with self._tools.spending.work(limited=False) as spent:
+                ranker = self._tools.learner(config, questions)
             fitted = config.changed(fusion=LEARNED, ranker=ranker)
-            seconds = time.perf_counter() - started
+            usage: UsageByRole = spent.usage
+            seconds = spent.seconds
             run.save_files(subject, {file: fitted.to_toml()})
         else:
-            fitted, seconds = run.load_config(subject, file), recorded.seconds
+            fitted = run.load_config(subject, file)
+            usage, seconds = recorded.usage, recorded.seconds
             assert fitted.ranker is not None
             ranker = fitted.ranker
         event = run.journal.emit(
-            Refitted(row, file, ranker.target, len(questions), fitted.digest, seconds)
+            Refitted(row, file, ranker.target, len(questions), fitted.digest, usage, seconds)
         )
-        self._fit_seconds += event.seconds
+        self._tools.meter.add_work(event.usage, event.seconds)
         return fitted
 
     def _cases(

@@ -6,10 +6,11 @@ no claim about test: every group has been used.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from memgene.core import Budget
+from memgene.evolution.budget import BudgetMeter
 from memgene.evolution.changes import LEARNED
 from memgene.evolution.events import Finished, FoldFinished, Refitted, RunStarted
 from memgene.evolution.progress import Place, ProgressCallback
@@ -23,6 +24,7 @@ from memgene.evolution.result import (
 )
 from memgene.evolution.rundir import BEST, RunFolder, row_subject
 from memgene.evolution.single import evolve_division, prepare
+from memgene.evolution.spending import Spending
 from memgene.evolution.workbench import Workbench
 from memgene.genome import GenomeBundle
 from memgene.retrieval.config import RetrievalConfig
@@ -97,7 +99,8 @@ def _pooled(bench: Workbench, run: RunFolder, results: Sequence[EvolveResult]) -
     chosen = best_static({name: rows[name].val for name in static})
     report = TestReport.of(rows, bench.metric, chosen, bench.settings.seed)
     place = medoid([result.config for result in results])
-    config = _on_everything(bench, run, results[place].config)
+    meter = BudgetMeter(Budget())
+    config = _on_everything(bench, run, results[place].config, meter)
     bundle = GenomeBundle(
         config=config,
         embedder=bench.settings.embedder,
@@ -124,30 +127,42 @@ def _pooled(bench: Workbench, run: RunFolder, results: Sequence[EvolveResult]) -
         stopped=", ".join(dict.fromkeys(result.stopped for result in results)),
         config=config,
         test=report,
-        usage=add_usage([result.usage for result in results]),
-        seconds=sum(result.seconds for result in results),
+        usage=add_usage([*(result.usage for result in results), meter.roles]),
+        seconds=sum(result.seconds for result in results) + meter.seconds,
         folds=tuple(results),
     )
 
 
-def _on_everything(bench: Workbench, run: RunFolder, config: RetrievalConfig) -> RetrievalConfig:
-    """The configuration with its learned weights, if any, fitted on every question."""
+def _on_everything(
+    bench: Workbench, run: RunFolder, config: RetrievalConfig, meter: BudgetMeter
+) -> RetrievalConfig:
+    """The configuration with its learned weights, if any, fitted on every question; `meter` counts
+    what that takes."""
     if config.fusion != LEARNED:
         return config
     recorded = run.journal.peek(Refitted, row=BEST)
     if recorded is not None:
         fitted = run.load_config(row_subject(BEST))
         run.journal.emit(recorded)
+        meter.add_work(recorded.usage, recorded.seconds)
         return fitted
     task = bench.task
     training = task.groups if task.regime is Regime.SHARED else None
     questions = counted(task)
-    started = time.perf_counter()
-    ranker = bench.learner(task, training)(config, questions)
+    with Spending(run.journal, meter).work(limited=False) as spent:
+        ranker = bench.learner(task, training)(config, questions)
     fitted = config.changed(ranker=ranker)
     run.save_files(row_subject(BEST), {"retrieval.toml": fitted.to_toml()})
-    seconds = time.perf_counter() - started
-    run.journal.emit(
-        Refitted(BEST, "retrieval.toml", ranker.target, len(questions), fitted.digest, seconds)
+    event = run.journal.emit(
+        Refitted(
+            BEST,
+            "retrieval.toml",
+            ranker.target,
+            len(questions),
+            fitted.digest,
+            spent.usage,
+            spent.seconds,
+        )
     )
+    meter.add_work(event.usage, event.seconds)
     return fitted

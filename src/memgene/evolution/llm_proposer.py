@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from memgene.evolution.budget import BudgetMeter
-from memgene.evolution.changes import Change, change
+from memgene.evolution.changes import Change, change, settings_of
 from memgene.evolution.consulting import Consultant, Consultation
 from memgene.evolution.diagnosis import Diagnosis
 from memgene.evolution.events import Advised
@@ -100,7 +101,8 @@ class LLMProposer:
 
     def _page(self, number: int, found: Consultation) -> str:
         lines = [f"# Diagnosis of round {number} by {self._consultant.model}", ""]
-        lines += [f"- to try: {_plain(each)}" for each in found.changes]
+        wanted = settings_of(found.changes)
+        lines += [f"- to try: {name} = {json.dumps(value)}" for name, value in wanted.items()]
         lines += [f"- cannot be tried: {problem}" for problem in found.problems]
         if found.unusable:
             lines.append(f"- of no use: {found.unusable}")

@@ -17,10 +17,10 @@ from itertools import product, zip_longest
 from memgene.evolution.changes import (
     AFTER_SCORING,
     LEARNED,
-    WHOLE,
     Change,
     change,
     has_effect,
+    may_differ_by_type,
     same_settings,
 )
 from memgene.evolution.diagnosis import Cause, Diagnosis
@@ -185,10 +185,7 @@ class RuleProposer:
             return False
         if name == "entity_swap" and served.lexical_drop_names:
             return False  # the lexical view has no names in its query already
-        # learned weights are fitted once for all types, so an override must leave them valid
-        return kind is None or (
-            name not in WHOLE and (config.fusion != LEARNED or name in AFTER_SCORING)
-        )
+        return kind is None or may_differ_by_type(config, name)
 
     def _combined(
         self, config: RetrievalConfig, history: Sequence[Attempt]

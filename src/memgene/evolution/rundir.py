@@ -2,7 +2,8 @@
 
 run.toml        settings, package versions, git revision, data fingerprints
 journal.jsonl   every event in order
-candidates/<id>/  retrieval.toml, patch.diff (to the parent), message.md, cases.jsonl, usage.json
+candidates/<id>/  retrieval.toml, patch.diff (to the parent), message.md, cases.jsonl, usage.json,
+                and diagnosis.md, what a model was asked and said when its round was diagnosed
 final/<row>/    retrieval.toml, cases.jsonl, usage.json of the rows of the final report
 best/           the promoted genome bundle
 """

@@ -121,7 +121,7 @@ class _Evolution:
             config=final.config,
             test=final.report,
             usage=add_usage([self._meter.roles, self._final_meter.roles]),
-            seconds=self._meter.seconds + self._final_meter.seconds + final.fit_seconds,
+            seconds=self._meter.seconds + self._final_meter.seconds,
         )
 
     def _start_event(self) -> RunStarted:
@@ -184,14 +184,12 @@ class _Evolution:
 
     def _final(self, found: SearchOutcome, sealed: SealedTest) -> FinalOutcome:
         bench, data = self._bench, self._data
+        spending = Spending(self._run.journal, self._final_meter)
         tools = FinalTools(
             run=self._run,
-            recorder=Recorder(
-                self._run,
-                bench.metric,
-                self._final_meter,
-                Spending(self._run.journal, self._final_meter),
-            ),
+            recorder=Recorder(self._run, bench.metric, self._final_meter, spending),
+            spending=spending,
+            meter=self._final_meter,
             learner=self._learner,
             evaluator_for=lambda part: bench.evaluator(part, data.training),
             interrupt=bench.interrupt,

@@ -12,12 +12,11 @@ from typing import Any
 from memgene.core import ConfigError
 from memgene.evolution.advice import Advice, LeverChange, TypeChange
 from memgene.evolution.changes import (
-    AFTER_SCORING,
     LEARNED,
-    WHOLE,
     Change,
     change,
     has_effect,
+    may_differ_by_type,
     same_settings,
     settings_of,
 )
@@ -104,9 +103,7 @@ class Vetting:
         if kind not in QUESTION_TYPES:
             known = ", ".join(QUESTION_TYPES)
             raise _Refused(f"there is no question type {kind!r}; there are {known}")
-        # learned weights are fitted once for all types, so an override must leave them valid
-        learned = self._config.fusion == LEARNED and name not in AFTER_SCORING
-        if name in WHOLE or learned:
+        if not may_differ_by_type(self._config, name):
             raise _Refused(f"{name} cannot differ by question type here")
 
     def _value(self, declared: Lever, given: Any, final: bool) -> Any:

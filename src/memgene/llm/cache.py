@@ -41,7 +41,6 @@ _T = TypeVar("_T")
 class _Process:
     """What must not outlive a fork: the connection, its lock, the calls in flight."""
 
-    pid: int = field(default_factory=os.getpid)
     lock: threading.Lock = field(default_factory=threading.Lock)
     flights: Flights = field(default_factory=Flights)
     connection: sqlite3.Connection | None = None
@@ -65,8 +64,9 @@ class ReplyCache:
         self.path = path
         self._busy_timeout = busy_timeout
         self._clock = clock or SystemClock()
-        self._state = _Process()
-        self._inherited: list[_Process] = []
+        # By process: a forked child neither uses nor closes what it inherits, for closing would
+        # touch the parent's files.
+        self._processes: dict[int, _Process] = {}
         self._closed = False
 
     @classmethod
@@ -146,11 +146,8 @@ class ReplyCache:
                 raise self._explained(error) from error
 
     def _process(self) -> _Process:
-        if self._state.pid != os.getpid():
-            # An inherited connection is kept, not closed: closing would touch the parent's files.
-            self._inherited.append(self._state)
-            self._state = _Process()
-        return self._state
+        pid = os.getpid()
+        return self._processes.get(pid) or self._processes.setdefault(pid, _Process())
 
     def _open(self) -> sqlite3.Connection:
         assert self.path is not None

@@ -19,7 +19,7 @@ _THOUGHT = re.compile(r"\s*<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL)
 _OPEN_THOUGHT = re.compile(r"\s*<think(?:ing)?>")
 # What may follow an opening bracket if it begins JSON rather than prose; `$` is a reply cut there.
 _BEGINS = {
-    "{": re.compile(r"\{\s*(?:[\"'}/]|[\w-]+\s*(?::|$)|$)"),
+    "{": re.compile(r"\{\s*(?:[\"'“}/]|[\w-]+\s*(?::|$)|$)"),
     "[": re.compile(r"\[\s*(?:[\"'\[\]{/\d-]|(?:true|false|null|True|False|None)\b|$)"),
 }
 _CLOSES = {"{": "}", "[": "]"}

@@ -7,7 +7,6 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from memgene.core.errors import ModelError
 from memgene.llm.counting import estimated_tokens
 from memgene.llm.protocol import Finish, Reply, Request
 from memgene.llm.retries import TransientError
@@ -87,8 +86,7 @@ def read_reply(content: bytes, place: str) -> Reply:
     """The reply in the body of an answer from `place`.
 
     Raises:
-        TransientError: it is not JSON, or not the JSON of a chat completion.
-        ModelError: the server gave no choice at all.
+        TransientError: it is not JSON, not the JSON of a chat completion, or holds no choice.
     """
     try:
         body = json.loads(content)
@@ -98,7 +96,7 @@ def read_reply(content: bytes, place: str) -> Reply:
         raise TransientError("the reply is JSON, but no chat completion")
     choices: Any = body.get("choices")
     if choices == []:
-        raise ModelError(f"{place} replied with no choice")
+        raise TransientError(f"{place} replied with no choice")
     try:
         return _read(choices[0], body.get("usage") or {})
     except (TypeError, KeyError, AttributeError, IndexError) as error:

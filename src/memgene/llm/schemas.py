@@ -25,6 +25,8 @@ _WORDS = {
     "null": "null",
 }
 
+_LOOP = 3  # as many equal items at the end of a full list are a loop
+
 _Text = Annotated[str, Field(max_length=MAX_TEXT)]
 _TYPES: Mapping[str, Any] = {
     "str": _Text,
@@ -178,21 +180,29 @@ def _literal(value: object) -> str:
     return f'"{value}"' if isinstance(value, str) else str(value).lower()
 
 
-def filled_texts(
-    value: Any, schema: Mapping[str, Any], path: str = ""
-) -> Iterator[tuple[str, int]]:
-    """Places and limits of texts that fill their `maxLength` to the last character: a model held
-    to the schema while writing was stopped there, most likely in the middle."""
+def cut_off(value: Any, schema: Mapping[str, Any], path: str = "") -> Iterator[str]:
+    """What a model that was held to the schema was stopped in, in words, by place.
+
+    A text that fills its `maxLength` to the last character most likely ends in the middle; a list
+    that fills its `maxItems` with the same item over and over was a loop.
+    """
     for option in schema.get("anyOf", ()):
-        yield from filled_texts(value, option, path)
+        yield from cut_off(value, option, path)
     if isinstance(value, str):
         limit = schema.get("maxLength")
         if limit is not None and len(value) >= limit:
-            yield path or "the text", limit
+            yield f"{path or 'the text'} was cut off at {limit} characters; be shorter"
     elif isinstance(value, Mapping):
         for name, field in schema.get("properties", {}).items():
             if name in value:
-                yield from filled_texts(value[name], field, f"{path}.{name}".lstrip("."))
+                yield from cut_off(value[name], field, f"{path}.{name}".lstrip("."))
     elif isinstance(value, list):
+        limit = schema.get("maxItems")
+        if limit is not None and len(value) >= limit >= _LOOP and _repeats(value[-_LOOP:]):
+            yield f"{path or 'the list'} repeats the same item up to the limit of {limit}"
         for position, item in enumerate(value):
-            yield from filled_texts(item, schema.get("items", {}), f"{path}[{position}]")
+            yield from cut_off(item, schema.get("items", {}), f"{path}[{position}]")
+
+
+def _repeats(items: list[Any]) -> bool:
+    return all(item == items[0] for item in items)

@@ -13,7 +13,7 @@ from memgene.llm.json_text import documents, load, preferred
 from memgene.llm.prompts.structured import AGAIN, FORM
 from memgene.llm.protocol import LLM, ChatMessage, Finish, Reply, Request
 from memgene.llm.schemas import (
-    filled_texts,
+    cut_off,
     json_schema,
     kind_of,
     model_of,
@@ -59,8 +59,8 @@ def ask(
 
     The fields are described in the last user message; a model that `constrains` is held to the
     JSON schema besides. After an unusable reply the model is shown it (shortened) with what is
-    wrong; without `feedback` the request is made again with the next seed, at a temperature of at
-    least 0.5. A reply that was cut off is never used, whatever it holds.
+    wrong. Without `feedback`, or when that brings the same reply again, the next seed is tried at
+    a temperature of at least 0.5. A reply that was cut off is never used, whatever it holds.
 
     Raises:
         ReplyError: no attempt gave a usable reply; tells what was wrong with each.
@@ -77,14 +77,19 @@ def ask(
         max_tokens=max_tokens,
         seed=seed,
     )
-    request, faults = first, list[str]()
+    request, faults, texts = first, list[str](), list[str]()
     for attempt in range(1, attempts + 1):
         reply = llm.complete(request)
         try:
             value, repaired = _read(reply, into, request, repair)
         except ReplyError as error:
             faults.append(str(error))
-            request = _again(first, reply, str(error), attempt, feedback)
+            stuck = not feedback or reply.text in texts
+            texts.append(reply.text)
+            if feedback:
+                request = _corrected(first, reply, str(error), kind_of(opening_of(schema)))
+            if stuck:
+                request = _varied(request, first, attempt)
         else:
             return Structured(value, attempt, repaired, tuple(faults))
     listed = "; ".join(f"{n}. {fault}" for n, fault in enumerate(faults, 1))
@@ -133,15 +138,14 @@ def _told(messages: tuple[ChatMessage, ...], schema: dict[str, Any]) -> tuple[Ch
     return (*messages, ChatMessage("user", form))
 
 
-def _again(first: Request, reply: Reply, fault: str, attempt: int, feedback: bool) -> Request:
-    if feedback:
-        kind = "array" if first.schema and first.schema.get("type") == "array" else "object"
-        said = ChatMessage("assistant", _shortened(reply.text))
-        return replace(
-            first, messages=(*first.messages, said, *AGAIN.render(fault=fault, kind=kind))
-        )
+def _corrected(first: Request, reply: Reply, fault: str, kind: str) -> Request:
+    said = ChatMessage("assistant", _shortened(reply.text))
+    return replace(first, messages=(*first.messages, said, *AGAIN.render(fault=fault, kind=kind)))
+
+
+def _varied(request: Request, first: Request, attempt: int) -> Request:
     return replace(
-        first,
+        request,
         seed=None if first.seed is None else first.seed + attempt,
         temperature=max(first.temperature, _RETRY_TEMPERATURE),
     )
@@ -162,9 +166,9 @@ def _read(reply: Reply, into: type[M], request: Request, repair: bool) -> tuple[
         raise ReplyError("it was interrupted before its end")
     value, repaired = parse(reply.text, into, repair)
     if request.schema is not None:
-        data = value.model_dump(mode="json")
-        for place, limit in filled_texts(data, request.schema):
-            raise ReplyError(f"{place} was cut off at {limit} characters; be shorter")
+        stopped = list(cut_off(value.model_dump(mode="json", by_alias=True), request.schema))
+        if stopped:
+            raise ReplyError("; ".join(stopped[:_MAX_FINDINGS]))
     return value, repaired
 
 

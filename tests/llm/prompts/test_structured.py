@@ -7,10 +7,10 @@ from memgene.llm.prompts.structured import AGAIN, FORM
 
 
 def test_the_form() -> None:
-    assert FORM.render(kind="object", fields='- "a": text') == (
+    assert FORM.render(kind="object", sketch='{"a": "..."}', fields='- "a": text') == (
         ChatMessage(
             "user",
-            'Reply with one JSON object and nothing else. Its fields:\n- "a": text',
+            'Reply with one JSON object and nothing else, in this form:\n{"a": "..."}\n- "a": text',
         ),
     )
 

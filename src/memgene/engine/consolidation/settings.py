@@ -17,7 +17,7 @@ class ConsolidationSettings:
     most_reinforcement: cap of the reinforcement that shared entities give.
     """
 
-    similarity: float = 0.92
+    similarity: float = 0.95
     decay_after_days: float = 30.0
     half_life_days: float = 30.0
     least_importance: float = 0.05

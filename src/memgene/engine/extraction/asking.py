@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memgene.core import ModelError
+from memgene.core import ModelError, ReplyError
 from memgene.engine.extraction.attribution import Attributor
 from memgene.engine.extraction.facts import Fact, fact_of
 from memgene.engine.extraction.items import (
     Item,
     Reading,
     State,
+    most_items,
     most_tokens,
     read_reply,
     schema,
@@ -21,9 +22,10 @@ from memgene.engine.extraction.settings import ExtractionSettings
 from memgene.engine.extraction.support import Source
 from memgene.engine.extraction.turns import Turn, shown
 from memgene.llm.prompts.extraction import COVERAGE, EXTRACTION, EXTRACTION_AGAIN, KNOWN
-from memgene.llm.protocol import LLM, ChatMessage, Reply, Request
+from memgene.llm.protocol import LLM, ChatMessage, Finish, Reply, Request
 
 _REPLY_SHOWN = 400
+_WARM = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,10 +91,9 @@ class Asker:
         expects = any(turn.substantial for turn in turns)
         checked = Checked((), State.UNUSABLE)
         for attempt in range(2 if self._guards.retry else 1):
-            again = attempt > 0
-            if again:
+            if attempt:
                 self._tally.add("retries")
-            reply = self._complete(messages, len(turns), seed=attempt, warm=again)
+            reply = self._complete(messages, turns, seed=attempt)
             if reply is None:
                 return Checked((), State.UNUSABLE, silent=True)
             checked = self._check(read_reply(reply, self._guards.repair), turns, source)
@@ -103,19 +104,25 @@ class Asker:
         return Checked((), State.UNUSABLE, checked.problem)
 
     def _complete(
-        self, messages: tuple[ChatMessage, ...], turns: int, seed: int, warm: bool
+        self, messages: tuple[ChatMessage, ...], turns: Sequence[Turn], seed: int
     ) -> Reply | None:
         """One call; None when there was no reply after the provider's retries."""
+        most = most_items(len(turns), sum(len(turn.text) for turn in turns))
+        # without feedback the messages are the same: at temperature 0 so would be the reply
+        warm = seed > 0 and not self._guards.feedback
         request = Request(
             messages,
-            schema=schema(turns),
-            temperature=0.4 if warm and not self._guards.feedback else 0.0,
-            max_tokens=most_tokens(turns),
+            schema=schema(len(turns), most),
+            temperature=_WARM if warm else 0.0,
+            max_tokens=most_tokens(most),
             seed=seed,
         )
         self._tally.add("calls")
         try:
             reply = self._llm.complete(request)
+        except ReplyError:
+            self._tally.add("failed_calls")
+            return Reply("", Finish.OTHER)
         except ModelError:
             self._tally.add("failed_calls")
             return None

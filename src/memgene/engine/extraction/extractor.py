@@ -205,10 +205,9 @@ class _Work:
             self.kept |= {gap.turn.place for gap in left}
 
     def _fall_back(self, failed: Sequence[Turn]) -> None:
-        places = {turn.place for turn in failed if turn.substantial}
-        self.failed |= places
+        self.failed |= {turn.place for turn in failed if turn.substantial}
         if self.extractor.settings.guards.fallback:
-            self.kept |= places
+            self.kept |= {turn.place for turn in failed}
 
 
 def _around(window: Sequence[Turn], asked: Sequence[Gap]) -> tuple[Turn, ...]:

@@ -11,7 +11,7 @@ from typing import Any
 from memgene.bank.unit import MemoryUnit, UnitType
 from memgene.core import Episode, Scope
 from memgene.engine.extraction.items import Item
-from memgene.engine.extraction.mentions import Period, period_of
+from memgene.engine.extraction.mentions import period_of
 from memgene.engine.extraction.support import Source
 from memgene.engine.extraction.turns import Turn
 from memgene.retrieval.dates import Resolved, find_dates
@@ -24,8 +24,7 @@ _PREPOSITION = re.compile(
 _LEADING = re.compile(
     r"^(?:on|in|at|since|until|till|by|from|for|during|around|over)\s+(?:the\s+)?", re.IGNORECASE
 )
-_FIRST_PERSON = re.compile(r"^(?:I|I['’]\w+|My|We|Our)\b")
-_THIRD_PERSON = re.compile(r"^(?:He|She|They)\b")
+_PRONOUN = re.compile(r"^(?P<owner>His|Her(?= [a-z])|Their)\b|^(?:He|She|They)\b")
 _BEFORE: Mapping[Grain, str] = {
     Grain.DAY: "on",
     Grain.WEEKEND: "on the",
@@ -60,7 +59,7 @@ def fact_of(item: Item, turns: Sequence[Turn], source: Source) -> Fact:
     longer than a day is added to it.
     """
     anchor = next((t.day for t in turns if t.day is not None), source.day)
-    statement, told = _dated(_subject(item, turns), anchor)
+    statement, told = _dated(_subject(item), anchor)
     if not told and item.date:
         found = find_dates(item.date, anchor)
         told = found[:1] if found and source.dated(period_of(found[0], item.date)) else []
@@ -108,16 +107,13 @@ def _moment(fact: Fact, episode: Episode) -> datetime | None:
     return datetime.combine(fact.day, time(), said.tzinfo if said else None)
 
 
-def _subject(item: Item, turns: Sequence[Turn]) -> str:
+def _subject(item: Item) -> str:
     """The statement, a pronoun at its start replaced by the one person it can mean."""
-    statement = item.fact
-    speakers = {turn.speaker for turn in turns if turn.speaker}
-    others = [p for p in item.persons if p]
-    if _THIRD_PERSON.match(statement) and len(others) == 1:
-        return _THIRD_PERSON.sub(others[0], statement, count=1)
-    if _FIRST_PERSON.match(statement) and len(speakers) == 1:
-        return statement  # the speaker stands in front of it when it is read
-    return statement
+    match = _PRONOUN.match(item.fact)
+    if match is None or len(item.persons) != 1:
+        return item.fact
+    name = f"{item.persons[0]}'s" if match["owner"] else item.persons[0]
+    return name + item.fact[match.end() :]
 
 
 def _dated(statement: str, anchor: date | None) -> tuple[str, list[Resolved]]:
@@ -143,11 +139,3 @@ def _absolute(found: Resolved, said: str, before: str) -> str:
     article = _BEFORE[found.grain]
     phrase = f"{article} {found.render()}"
     return lead + (phrase[0].upper() + phrase[1:] if not before.strip() else phrase)
-
-
-def period_told(fact: Fact, anchor: date | None) -> tuple[Period, ...]:
-    """Periods that a fact tells, in its words or by its day."""
-    told = [period_of(r, fact.statement) for r in find_dates(fact.statement, anchor)]
-    if fact.day is not None:
-        told.append(Period(fact.day, fact.day, Grain.DAY))
-    return tuple(told)

@@ -61,8 +61,8 @@ class Reading:
     mended: bool = False
 
 
-def schema(turns: int) -> dict[str, Any]:
-    """JSON schema of a reply about so many turns: flat items, every length bounded."""
+def schema(turns: int, most: int) -> dict[str, Any]:
+    """JSON schema of at most `most` flat items about so many turns, every length bounded."""
     text = {"type": "string", "maxLength": 60}
     listed = {"type": "array", "items": text, "maxItems": _LISTED}
     number = {"type": "integer", "minimum": 1, "maximum": turns}
@@ -81,23 +81,22 @@ def schema(turns: int) -> dict[str, Any]:
         "required": ["turns", FACT],
         "additionalProperties": False,
     }
-    facts = {"type": "array", "items": item, "maxItems": most_items(turns)}
     return {
         "type": "object",
-        "properties": {"facts": facts},
+        "properties": {"facts": {"type": "array", "items": item, "maxItems": most}},
         "required": ["facts"],
         "additionalProperties": False,
     }
 
 
-def most_items(turns: int) -> int:
-    """Facts that so many turns may give."""
-    return max(4, turns + turns // 4)
+def most_items(turns: int, characters: int) -> int:
+    """Facts that so much talk may give: five for four turns or 600 characters, 4 to 48."""
+    return min(max(4, turns + turns // 4, characters // 120), 48)
 
 
-def most_tokens(turns: int) -> int:
-    """Tokens that a reply about so many turns may take: about 70 a fact, bounded."""
-    return min(128 + 72 * most_items(turns), 3600)
+def most_tokens(items: int) -> int:
+    """Tokens that so many facts may take, about 72 each."""
+    return 128 + 72 * items
 
 
 def read_reply(reply: Reply, repair: bool) -> Reading:
@@ -111,7 +110,7 @@ def read_reply(reply: Reply, repair: bool) -> Reading:
         return Reading((), State.UNUSABLE, "it was empty")
     strict = _strict(text)
     if strict is not None:
-        return _once(strict, State.WHOLE, "", mended=False)
+        return _once(strict, State.WHOLE, "", mended=False, guarded=repair)
     cut = reply.finish is Finish.LENGTH
     if not repair:
         said = "it was cut off before its end" if cut else "it is not JSON of the form asked for"
@@ -207,8 +206,10 @@ def _object(text: str) -> Any:
         return json_repair.loads(text)
 
 
-def _once(values: Sequence[Any], state: State, problem: str, *, mended: bool) -> Reading:
-    """Usable items, each once. From the first repetition of a loop on, the reply counts as cut."""
+def _once(
+    values: Sequence[Any], state: State, problem: str, *, mended: bool, guarded: bool = True
+) -> Reading:
+    """Usable items, each once. A reply that loops counts as cut (`guarded`)."""
     items: dict[str, Item] = {}
     repeated = unusable = 0
     for value in values:
@@ -220,7 +221,7 @@ def _once(values: Sequence[Any], state: State, problem: str, *, mended: bool) ->
         else:
             items[item.key] = item
     loops = repeated >= _LOOPS_AFTER
-    if loops and state is State.WHOLE:
+    if loops and guarded and state is State.WHOLE:
         state, problem = State.CUT, "it says the same again and again"
     if unusable and not items:
         return Reading((), State.UNUSABLE, f'its items have no "{FACT}"', repeated, loops)

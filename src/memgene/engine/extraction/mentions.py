@@ -119,6 +119,8 @@ def _inside(at: int, spans: Collection[tuple[int, int]]) -> bool:
 
 def _capitalised(text: str) -> Iterable[tuple[re.Match[str], bool]]:
     """Capitalised words that may be names, each with whether it starts a sentence."""
+    if text.isupper() and " " in text.strip():
+        return  # shouting: capitals tell nothing
     before = 0
     for match in _TOKEN.finditer(text):
         gap = text[before : match.start()]
@@ -130,7 +132,7 @@ def _capitalised(text: str) -> Iterable[tuple[re.Match[str], bool]]:
             continue
         if plain in _CALENDAR:
             continue
-        acronym = len(match.group()) > 1 and match.group().isupper() and not text.isupper()
+        acronym = len(match.group()) > 1 and match.group().isupper()
         yield match, starts and not acronym
 
 

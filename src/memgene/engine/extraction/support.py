@@ -19,7 +19,8 @@ from memgene.retrieval.text import STOP_WORDS, content_words, stem, words
 
 _SHARED = 1 / 3
 _ANYBODY = "people person someone somebody everyone everybody nobody friend friends"
-_INDEFINITE = frozenset(f"{_ANYBODY} speaker user assistant".split())
+_OPENERS = "recently currently lately previously finally eventually additionally also"
+_NO_NAMES = frozenset(f"{_ANYBODY} {_OPENERS} speaker user assistant".split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +87,4 @@ class Source:
         return all(stem(w) in self.stems for w in words(label) if w not in STOP_WORDS)
 
     def _knows(self, word: str) -> bool:
-        return all(
-            stem(w) in self.stems or w in _INDEFINITE or w in STOP_WORDS for w in words(word)
-        )
+        return all(stem(w) in self.stems or w in _NO_NAMES or w in STOP_WORDS for w in words(word))

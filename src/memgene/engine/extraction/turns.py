@@ -12,6 +12,7 @@ from memgene.engine.extraction.mentions import Mentions, find_mentions
 from memgene.retrieval.text import content_words
 
 _SAYS_SOMETHING = 4
+_CHARACTERS = 12_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +57,12 @@ def turns_of(episode: Episode, captions: bool = True) -> list[Turn]:
 
 
 def slices(turns: Sequence[Turn], size: int) -> Iterator[tuple[Turn, ...]]:
-    """Runs of at most `size` turns, as even as can be, so that no run is a mere remainder."""
+    """Runs of at most `size` turns and about 12,000 characters, as even as can be, so that no run
+    is a mere remainder"""
     if not turns:
         return
-    runs = -(-len(turns) // size)
+    letters = sum(len(turn.text) for turn in turns)
+    runs = min(len(turns), max(-(-len(turns) // size), -(-letters // _CHARACTERS)))
     for run in range(runs):
         yield tuple(turns[run * len(turns) // runs : (run + 1) * len(turns) // runs])
 
