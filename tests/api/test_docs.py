@@ -64,12 +64,14 @@ def test_links_lead_somewhere() -> None:
                 assert (page.parent / target).exists(), f"{page.name}: {target}"
 
 
-def test_the_settings_example_is_accepted(tmp_path: Path) -> None:
+@pytest.mark.parametrize("page", ["quickstart.md", "models.md"])
+def test_the_settings_example_is_accepted(page: str, tmp_path: Path) -> None:
     from memgene.settings import load_settings
 
-    (example,) = blocks(ROOT / "docs" / "quickstart.md", "toml")
+    (example,) = blocks(ROOT / "docs" / page, "toml")
     (tmp_path / "memgene.toml").write_text(example, encoding="utf-8")
-    assert load_settings(folder=tmp_path, environment={}).embedder == "static"
+    found = load_settings(folder=tmp_path, environment={})
+    assert found != load_settings(folder=tmp_path / "nowhere", environment={})
 
 
 def test_the_picture_is_an_image_of_its_own() -> None:

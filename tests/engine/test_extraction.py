@@ -17,6 +17,7 @@ from memgene.engine.extraction import (
     Extractor,
     Guards,
 )
+from memgene.llm.prompts.extraction import EXTRACTION
 from memgene.llm.protocol import Finish, Reply
 from memgene.testing.llm import ScriptedLLM
 
@@ -198,15 +199,15 @@ def test_without_feedback_the_same_is_asked_with_another_seed() -> None:
 
 def test_what_a_model_never_answers_is_kept_as_it_was_said() -> None:
     extraction, _ = extract(["", ""])
-    assert said(extraction) == [LINES[0][1], LINES[2][1], LINES[3][1]]  # "how was it?" says nothing
-    assert [unit.refs for unit in extraction.units] == [("t0",), ("t2",), ("t3",)]
+    assert said(extraction) == [words for _, words in LINES]
+    assert [unit.refs for unit in extraction.units] == [("t0",), ("t1",), ("t2",), ("t3",)]
     assert {unit.type for unit in extraction.units} == {UnitType.EPISODIC}
-    assert (extraction.report.kept, extraction.report.lost) == (3, 0)
+    assert (extraction.report.kept, extraction.report.lost) == (4, 0)
 
 
-def test_without_guards_it_is_lost_and_counted() -> None:
+def test_without_guards_it_is_lost_and_what_said_something_is_counted() -> None:
     extraction, llm = extract([""], ExtractionSettings(guards=Guards.none()))
-    assert extraction.units == ()
+    assert extraction.units == ()  # "how was it?" says nothing
     assert (extraction.report.kept, extraction.report.lost) == (0, 3)
     assert len(llm.requests) == 1
 
@@ -256,7 +257,7 @@ def test_a_model_that_always_cuts_comes_to_an_end() -> None:
     cut = Reply('{"facts": [{"turns": [1], "fact": "Anna went to Lis', Finish.LENGTH)
     extraction, llm = extract([cut] * 2)
     assert len(llm.requests) == 2
-    assert extraction.report.kept == 3
+    assert extraction.report.kept == 4
 
 
 # -- calls that fail
@@ -265,7 +266,7 @@ def test_a_model_that_always_cuts_comes_to_an_end() -> None:
 def test_a_call_without_reply_loses_nothing_and_does_not_count_as_done() -> None:
     extraction, _ = extract([ModelError("the server is away")])
     assert extraction.report.failed_calls == 1
-    assert extraction.report.kept == 3
+    assert extraction.report.kept == 4
     assert not extraction.complete
     assert "extracted_from" not in extraction.units[0].metadata
 
@@ -283,7 +284,7 @@ def test_a_model_that_is_away_is_not_asked_for_every_chunk() -> None:
     settings = ExtractionSettings(chunk=1, guards=Guards(coverage=False))
     extraction, llm = extract([ModelError("away"), ModelError("away")], settings)
     assert len(llm.requests) == 2
-    assert extraction.report.kept == 3
+    assert extraction.report.kept == 4
 
 
 @pytest.mark.parametrize("error", [BudgetExhaustedError("spent"), ConfigError("no such model")])
@@ -376,7 +377,12 @@ def test_names_numbers_and_dates_no_fact_mentions_are_asked_for() -> None:
     extraction, llm = extract([reply(GOOD[2]), reply(*GOOD[:2])], ExtractionSettings())
     asked = llm.requests[1].messages[-1].content
     missing = asked.partition("Missing:\n")[2].partition("\n\n")[0]
-    assert missing.split("\n") == ["- Lisbon", "- Clara", "- yesterday", "- 3"]
+    assert missing.split("\n") == [
+        "- Lisbon (turn 1)",
+        "- Clara (turn 1)",
+        "- yesterday (turn 1)",
+        "- 3 (turn 3)",
+    ]
     assert "Momo" not in asked  # the turn that is covered is not shown again
     assert extraction.report.facts == 3
     assert (extraction.report.gaps, extraction.report.gaps_closed) == (4, 4)
@@ -416,6 +422,18 @@ def test_a_targeted_pass_gives_facts_only() -> None:
 
 
 # -- as a whole
+
+
+def test_the_example_in_the_prompt_is_a_good_extraction() -> None:
+    example = EXTRACTION.system.partition("Date: Friday, 3 March 2017\n")[2]
+    shown, _, given = example.partition('{"facts"')
+    lines = [line.split("] ", 1)[1].split(": ", 1) for line in shown.splitlines()]
+    episode = talk([(speaker, said) for speaker, said in lines], datetime(2017, 3, 3))
+    extraction, llm = extract(['{"facts"' + given], ExtractionSettings(), episode)
+    assert len(llm.requests) == 1  # nothing is wrong with it and nothing is missing
+    assert (extraction.report.facts, extraction.report.refused, extraction.report.lost) == (3, 0, 0)
+    assert extraction.units[0].event_time == datetime(2017, 2, 26)
+    assert [len(unit.refs) for unit in extraction.units] == [1, 2, 1]
 
 
 def test_an_extraction_depends_on_nothing_but_episode_settings_and_replies() -> None:

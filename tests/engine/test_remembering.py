@@ -101,9 +101,9 @@ def test_what_a_model_did_not_answer_is_asked_for_next_time(bank: Bank) -> None:
     llm = ScriptedLLM([ModelError("away"), REPLY])
     memory = engine(bank, "facts", llm)
     memory.remember(EPISODE)
-    assert contents(bank) == [m.text for m in EPISODE.messages][:1]
+    assert contents(bank) == [m.text for m in EPISODE.messages]
     memory.remember(EPISODE)
-    assert "Anna bought a red boat in Porto." in contents(bank)
+    assert contents(bank) == ["Anna bought a red boat in Porto."]
     assert len(llm.requests) == 2
 
 

@@ -53,6 +53,7 @@ class NotesHarness:
 
     name = "notes"
     yields_hits = False
+    thread_safe = True
     instructions = Instructions("Write what happened.", "Say what to look for.", "Be short.", "")
     item_schema = Schema(
         "Note",

@@ -21,7 +21,7 @@ from memgene.llm.protocol import LLM
 from memgene.llm.roles import RoleModels
 from memgene.settings import load_settings
 from memgene.tasks import load_task
-from memgene.tasks.metrics import METRICS, Needs, get_metric
+from memgene.tasks.metrics import METRICS, get_metric
 from memgene.tasks.part import limit as limited
 from memgene.tasks.splits import part, split_task
 from memgene.tasks.task import Regime, Split, Task
@@ -142,10 +142,15 @@ def harness_list(given: str | Sequence[str]) -> list[str]:
 
 
 def judges_of(models: RoleModels, metrics: Sequence[str]) -> Mapping[str, LLM]:
-    """The judges' models, where one of the metrics needs a judge."""
-    if not any(Needs.JUDGE is get_metric(name).needs for name in metrics):
-        return {}
-    return {"judge": models.need("judge", "a judge metric")}
+    """The judges' models by name, where one of the metrics needs a judge: those that metrics name,
+    and the second judge, where there is one."""
+    named = {
+        judge: models.need(judge, f"metric {name}")
+        for name in metrics
+        if (judge := get_metric(name).judge) is not None
+    }
+    second = models.get("judge2") if named else None
+    return named if second is None else {**named, "judge2": second}
 
 
 def _training(asked: Task, split: str) -> tuple[str, ...] | None:

@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import IO, TYPE_CHECKING, Any, Self
 
 from memgene.api import checking, transfer
+from memgene.api.facts import add_with_facts
 from memgene.api.filters import read_filter, read_scope, scope_if_given
 from memgene.api.learning import Feedback, ids_of, learn
 from memgene.api.messages import Messages, read, read_time
@@ -39,7 +40,11 @@ from memgene.bank.unit import MemoryUnit, UnitStatus
 from memgene.core import Episode, InputError, NotFoundError, Scope
 from memgene.embed import Embedder, WordVectors, word_vectors
 from memgene.engine import MemoryEngine, compose, units_from_episode
+from memgene.engine.models import EngineModels
+from memgene.llm.roles import RoleModels
 from memgene.retrieval.config import RetrievalConfig
+from memgene.retrieval.needs import needs_llm
+from memgene.settings import load_settings
 
 if TYPE_CHECKING:
     from memgene.genome import GenomeBundle
@@ -51,6 +56,9 @@ class Memory:
     `path`: a file (made when absent) or `:memory:`. `genome`: a bundle that evolution made, such
     as `RUN/best`; without one, `config` or the default configuration. `embedder`: a name
     (`static`, `hashing`, `minilm`, …) or an object; by default the genome's, else the settings'.
+
+    `models`: language models by role, for configurations that call them (default: as settings name
+    them); such a configuration may store facts in place of turns.
 
     Whose memory: `user_id`, `agent_id`, `run_id` (a session). Ids that are given must match; a
     run also sees what was stored without a run; without `user_id` only unowned memories are seen.
@@ -67,8 +75,11 @@ class Memory:
         genome: str | Path | GenomeBundle | None = None,
         embedder: str | Embedder | None = None,
         config: RetrievalConfig | None = None,
+        models: RoleModels | None = None,
     ) -> None:
         chosen = recipe(genome, config)
+        self._llms = models
+        self._own_llms: RoleModels | None = None
         self.config = chosen.config
         self.genome = chosen.genome
         asked = genome is not None or embedder is not None
@@ -93,8 +104,15 @@ class Memory:
                 embedder = load(self._wanted)
                 check_fit(self._bank, embedder, self.genome)
                 words = embedder if isinstance(embedder, WordVectors) else word_vectors()
-                self._made = MemoryEngine(self._bank, embedder, self.config, words)
+                models = self._models()
+                self._made = MemoryEngine(self._bank, embedder, self.config, words, models)
             return self._made
+
+    def _models(self) -> EngineModels:
+        """The language models that the configuration calls, as given or as settings name them."""
+        if self._llms is None and needs_llm(self.config):
+            self._llms = self._own_llms = RoleModels(load_settings().llm)
+        return EngineModels.of(self._llms, self.config)
 
     # -- writing
     def add(
@@ -122,6 +140,8 @@ class Memory:
             text_or_messages, event_time=time, source=source, run_id=run_id, metadata=metadata
         )
         episode = handed.episode
+        if self.config.extraction != "off":
+            return AddReceipt(add_with_facts(self._engine, episode, scope))
         single = isinstance(text_or_messages, str) and source is None
         # A lone text needs no place among others, so nobody has to wait while it is embedded.
         with nullcontext() if single else self._bank.atomic():
@@ -233,7 +253,7 @@ class Memory:
         where = read_filter(filters)
         found = self._engine.retrieve(query, scope, limit=limit, where=where, pooled=False)
         context, _ = compose(found)
-        return SearchResult(tuple(map(SearchHit.of, found.hits)), context)
+        return SearchResult(tuple(map(SearchHit.of, found.hits)), context, found.degraded)
 
     def get(
         self,
@@ -358,6 +378,8 @@ class Memory:
     def close(self) -> None:
         """Release the file. The memory cannot be used afterwards."""
         self._bank.close()
+        if self._own_llms is not None:
+            self._own_llms.close()
 
     def __enter__(self) -> Self:
         return self

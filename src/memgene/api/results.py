@@ -142,9 +142,11 @@ class SearchHit:
 
 @dataclass(frozen=True)
 class SearchResult(Results[SearchHit]):
-    """Memories found, best first. `context` is the text for an agent's prompt."""
+    """Memories found, best first. `context` is the text for an agent's prompt; `degraded` names
+    what the configuration asks of a language model that it could not do this time."""
 
     context: str = ""
+    degraded: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

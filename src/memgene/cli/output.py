@@ -23,6 +23,11 @@ def say(text: str = "") -> None:
     typer.echo(text)
 
 
+def warn(text: str) -> None:
+    """Print a line a person should see beside the result."""
+    typer.echo(f"memgene: {text}", err=True)
+
+
 def json_line(value: Mapping[str, Any]) -> None:
     """The one object `--json` promises, on one line."""
     typer.echo(json.dumps(value, ensure_ascii=False, allow_nan=False))
@@ -88,7 +93,7 @@ def records(page: MemoryPage) -> None:
 
 def evaluation(report: EvaluationReport, category_metric: str | None = None) -> None:
     """A report's tables, percent with 95 % intervals."""
-    tables = [report.table(), report.text_table()]
+    tables = [report.table(), report.text_table(), report.agreement_table()]
     if category_metric is not None:
         tables.append(report.category_table(category_metric))
     for one in filter(None, tables):

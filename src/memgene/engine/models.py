@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from memgene.core import ConfigError
 from memgene.llm.protocol import LLM
+from memgene.llm.roles import RoleModels
 from memgene.retrieval.config import RetrievalConfig
 from memgene.retrieval.needs import needs_llm
 
@@ -19,6 +20,20 @@ class EngineModels:
 
     extract: LLM | None = None
     rewrite: LLM | None = None
+
+    @classmethod
+    def of(cls, roles: RoleModels | None, config: RetrievalConfig) -> EngineModels:
+        """The models that a configuration calls, by their roles; others stay unloaded.
+
+        Raises ConfigError when one of them cannot be loaded as configured.
+        """
+        needed = needs_llm(config) if roles is not None else {}
+        found = {
+            part: roles.get(part)
+            for part in ("extract", "rewrite")
+            if roles is not None and part in needed
+        }
+        return cls(found.get("extract"), found.get("rewrite"))
 
     def check(self, config: RetrievalConfig) -> None:
         """Raises ConfigError when the configuration needs a model that is not there."""

@@ -10,7 +10,7 @@ from memgene.bank.protocol import Bank, Filter, UnitReceipt
 from memgene.bank.unit import MemoryUnit, UnitStatus
 from memgene.core import Episode, Scope
 from memgene.embed.protocol import Embedder
-from memgene.engine.extraction.extractor import BY, FROM, Extractor, episode_digest
+from memgene.engine.extraction.extractor import BY, FROM, PART, Extractor, episode_digest
 from memgene.engine.extraction.report import ExtractionReport
 from memgene.engine.writing import units_from_episode, write_units
 
@@ -54,18 +54,20 @@ def remember(
     """Store an episode in one transaction: its turns (`verbatim`), its facts (`extractor`).
 
     An episode whose words were extracted before by an equal extractor is not extracted again: its
-    units carry the extractor's key and the digest of what it read. Facts that another extractor
-    made from the same words are archived, so that no fact stands twice.
+    units carry the extractor's key and the digest of what it read. What another extractor made
+    from the same words, and turns that were kept because the model was away, are archived, so that
+    nothing stands twice.
     """
     owner = scope or Scope()
     turns = units_from_episode(episode, owner) if verbatim else []
     if extractor is None:
         return Remembered(tuple(write_units(bank, embedder, turns)))
-    made = _made(bank, episode, owner)
+    made = _made(bank, episode, owner, FROM)
     if any(unit.metadata[BY] == extractor.key for unit in made):
         return Remembered(
             tuple(write_units(bank, embedder, turns)), ExtractionReport(episodes=1, resumed=1)
         )
+    made += _made(bank, episode, owner, PART)
     extraction = extractor.extract(episode, owner)
     with bank.atomic():
         receipts = write_units(bank, embedder, _joined(turns, extraction.units))
@@ -78,9 +80,9 @@ def remember(
     return Remembered(tuple(receipts), extraction.report)
 
 
-def _made(bank: Bank, episode: Episode, owner: Scope) -> list[MemoryUnit]:
-    """Active units that were extracted from all of what the episode says."""
-    where = Filter(sources=(episode.id,), metadata={FROM: episode_digest(episode)})
+def _made(bank: Bank, episode: Episode, owner: Scope, how: str) -> list[MemoryUnit]:
+    """Active units that were extracted from all (FROM) or PART of what the episode says."""
+    where = Filter(sources=(episode.id,), metadata={how: episode_digest(episode)})
     return [unit for unit in bank.scan(owner, where) if unit.scope == owner]
 
 

@@ -185,7 +185,7 @@ class _Run:
         with steps.timed("formulate"):
             query = self._agent.formulate(question, harness.query_schema, words.query)
             steps.query = dict(query.values)
-        with memory.reading, steps.timed("read"):
+        with memory.reading(harness), steps.timed("read"):
             steps.context = harness.read(query)
         if self._scorer.needs_answers:
             with steps.timed("respond"):

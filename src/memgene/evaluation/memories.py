@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from threading import Lock
 from types import TracebackType
 from typing import Protocol, runtime_checkable
@@ -181,8 +181,8 @@ class MemoryFailedError(Exception):
 class LazyMemory:
     """The memory of a set of questions: written when the first asks, closed after the last.
 
-    `reading` is held around each read: harnesses need not be thread-safe. `stored` are the ids of
-    episodes and messages it holds: what it says (`Holds`), else all it was given.
+    `reading` is held around each read, where the harness is not thread-safe. `stored` are the ids
+    of episodes and messages it holds: what it says (`Holds`), else all it was given.
     """
 
     def __init__(
@@ -198,7 +198,7 @@ class LazyMemory:
             for episode in episodes
             for ref in (episode.id, *(m.id for m in episode.messages if m.id is not None))
         )
-        self.reading = Lock()
+        self._reading = Lock()
         self._episodes = episodes
         self._factory = factory
         self._agent = agent
@@ -221,6 +221,10 @@ class LazyMemory:
             if self._harness is None or self._failure is not None:
                 raise MemoryFailedError from self._failure
             return self._harness
+
+    def reading(self, harness: Harness) -> AbstractContextManager[object]:
+        """What a read of this memory's harness waits for."""
+        return nullcontext() if harness.thread_safe else self._reading
 
     def release(self) -> None:
         """One reader is done; the last closes the memory."""

@@ -51,7 +51,8 @@ class HarnessReport:
     """One memory's result over the questions that count (those of no set-apart category).
 
     `questions` were asked; `excluded` of them have evidence that cannot be scored (they miss
-    ranking metrics only); `errors` ended in an error and have no score. `spread` is over the
+    ranking metrics only); `errors` ended in an error and have no score; `degraded` were read
+    without a step that failed (a plan, a reranking), as their notes say. `spread` is over the
     counted categories. With several seeds `by_seed` has each seed's mean, and every score is a
     question's mean over seeds. `judges` are the models that scored answers, with their prompts;
     `agreement` compares their verdicts. `cases` are kept for paired comparison; JSON leaves them
@@ -67,6 +68,7 @@ class HarnessReport:
     spread: Mapping[str, Spread]
     usage: Usage = field(default_factory=Usage)
     seconds: float = 0.0
+    degraded: int = 0
     by_seed: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     judges: tuple[JudgeUsed, ...] = ()
     agreement: tuple[Agreement, ...] = ()
@@ -85,6 +87,8 @@ class HarnessReport:
             "usage": usage_json(self.usage),
             "seconds": self.seconds,
         }
+        if self.degraded:
+            record["degraded"] = self.degraded
         if self.by_seed:
             record["by_seed"] = {name: list(means) for name, means in self.by_seed.items()}
         if self.agreement:
@@ -214,6 +218,12 @@ class EvaluationReport:
             notes.append(
                 "excluded: evidence that cannot be scored; missing in ranking metrics only"
             )
+        notes += [
+            f"degraded: {report.degraded} questions of {report.name} were read without a step that "
+            "failed; their cases say which"
+            for report in reports
+            if report.degraded
+        ]
         if any(report.errors for report in reports):
             notes.append("errors: a call failed, which is no wrong answer; they have no score")
         return Table(title, header, rows, tuple(notes))
@@ -251,6 +261,7 @@ def summarise(
         spread={metric: spread(_category_means(by_category, metric)) for metric in metrics},
         usage=usage or Usage(),
         seconds=seconds,
+        degraded=sum(bool(case.notes.get("degraded")) for case in counted),
         judges=judges_used(cases),
         agreement=agreements(counted, seed=seed),
         cases=tuple(cases),

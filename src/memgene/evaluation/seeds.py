@@ -59,6 +59,7 @@ def average_harness(
     return replace(
         whole,
         errors=sum(report.errors for report in reports),
+        degraded=sum(report.degraded for report in reports),
         by_seed=by_seed,
         judges=judges_used(cases),
         agreement=agreements(counted, seed=seed),

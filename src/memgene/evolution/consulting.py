@@ -20,6 +20,7 @@ from memgene.retrieval.config import RetrievalConfig
 from memgene.retrieval.question_type import QUESTION_TYPES
 
 _REPLY_TOKENS = 1_024
+_FAULT = 400  # characters: errors quote replies, which are in the transcript
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +98,7 @@ class Consultant:
                 if later.changes or not vetted.changes:
                     advice, vetted = second, later
         except ModelError as error:
-            failure = str(error)
+            failure = str(error)[:_FAULT]
         unusable = "" if vetted.changes else failure or _why_not(vetted)
         return Consultation(
             vetted.changes, vetted.reasons, advice, vetted.problems, unusable, heard.transcript

@@ -22,6 +22,7 @@ class BankHarness(PlainHarness):
     """An engine over an in-memory bank. Not a place for users' memories: see `memgene.Memory`."""
 
     yields_hits = True
+    thread_safe = True
 
     def __init__(
         self,

@@ -11,3 +11,4 @@ class PlainHarness:
     instructions = Instructions()
     item_schema = NO_ITEM
     query_schema = QUERY_TEXT
+    thread_safe = False

@@ -50,6 +50,11 @@ class Harness(Protocol):
         """Whether reads return a ranking (then recall@k applies)."""
         ...
 
+    @property
+    def thread_safe(self) -> bool:
+        """Whether reads may overlap; otherwise they are made one after another."""
+        ...
+
     def write(self, item: Filled, episode: Episode) -> None:
         """Remember one episode."""
         ...

@@ -17,7 +17,6 @@ from memgene.harness.baselines.recent import Recent
 from memgene.harness.protocol import HarnessFactory
 from memgene.llm.roles import RoleModels
 from memgene.retrieval.config import RetrievalConfig
-from memgene.retrieval.needs import needs_llm
 
 STATIC = ("no-memory", "recent", "bm25", "vector", "hybrid-rrf", "bank")
 """The static rows that evolution is compared with by default."""
@@ -77,17 +76,8 @@ class LoadedModels:
         self._words: WordVectors | None = None
 
     def engine(self, config: RetrievalConfig) -> EngineModels:
-        """The language models that an engine with this configuration calls; others stay unloaded.
-
-        Raises ConfigError when one of them cannot be loaded as configured.
-        """
-        if self._llms is None:
-            return EngineModels()
-        needed = needs_llm(config)
-        return EngineModels(
-            self._llms.get("extract") if "extract" in needed else None,
-            self._llms.get("rewrite") if "rewrite" in needed else None,
-        )
+        """The language models that an engine with this configuration calls."""
+        return EngineModels.of(self._llms, config)
 
     def embedder(self, given: str | Embedder) -> Embedder:
         """The embedder of that name, or the one given."""

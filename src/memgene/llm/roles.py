@@ -195,10 +195,10 @@ def section_of(settings: LLMRoles, role: str) -> LLMSettings:
     """The section that holds for a role: its own, or the one it falls back to."""
     _check(role)
     own: LLMSettings | None = getattr(settings, role)
-    if own is None:
+    if own is None and role in FALLBACKS:
         fallback: LLMSettings = getattr(settings, FALLBACKS[role])
         return fallback
-    return own
+    return own or LLMSettings()
 
 
 def _check(role: str) -> None:

@@ -12,6 +12,7 @@ LLM_ROLES = (
     "task",
     "reflector",
     "judge",
+    "judge2",
     "toolkit",
     "extract",
     "diagnose",
@@ -96,7 +97,8 @@ class LLMSettings(BaseModel):
 
 
 class LLMRoles(BaseModel):
-    """The `[llm.…]` sections. The last four fall back to task, reflector, task and judge.
+    """The `[llm.…]` sections. The last four fall back to task, reflector, task and judge; `judge2`
+    is a second opinion on everything the judge judges, for their agreement.
 
     `cache`: the SQLite file that keeps replies, or `off`; None: `llm.sqlite` in the user's cache.
     """
@@ -107,6 +109,7 @@ class LLMRoles(BaseModel):
     task: LLMSettings = LLMSettings()
     reflector: LLMSettings = LLMSettings()
     judge: LLMSettings = LLMSettings()
+    judge2: LLMSettings | None = None
     toolkit: LLMSettings = LLMSettings()
     extract: LLMSettings | None = None
     diagnose: LLMSettings | None = None

@@ -57,6 +57,10 @@ class _Wrapped:
         return self._inner.name
 
     @property
+    def thread_safe(self) -> bool:
+        return self._inner.thread_safe
+
+    @property
     def instructions(self) -> Instructions:
         return self._inner.instructions
 

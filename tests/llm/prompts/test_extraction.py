@@ -23,9 +23,10 @@ def test_the_first_pass_shows_turns_and_known_facts() -> None:
     assert EXTRACTION.render(known="", turns="[1] b")[-1].content.startswith("[1] b\n")
 
 
-def test_the_form_is_shown_as_json() -> None:
+def test_both_passes_show_an_example_and_ask_for_json_only() -> None:
     for prompt in (EXTRACTION, COVERAGE):
-        assert '{"facts": [{"turns": [2], "fact": "one full sentence",' in prompt.system
+        assert "Reply with JSON only. An example:\nDate: Friday, 3 March 2017\n" in prompt.system
+        assert prompt.system.endswith('"date": ""}]}')
 
 
 def test_a_repeat_says_what_was_wrong() -> None:

@@ -41,6 +41,8 @@ def search(
     if json:
         output.json_line(found.model_dump())
         return
+    for lost in found.degraded:
+        output.warn(f"without a part of the search: {lost}")
     for place, hit in enumerate(found, start=1):
         output.say(f"{place:>2}  {hit.score:7.3f}  {hit.id}  {hit.line}")
         if why:

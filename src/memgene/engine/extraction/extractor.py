@@ -23,9 +23,9 @@ from memgene.engine.writing import units_from_episode
 from memgene.llm.prompts.extraction import COVERAGE, EXTRACTION, EXTRACTION_AGAIN
 from memgene.llm.protocol import LLM
 
-BY, FROM = "extracted_by", "extracted_from"
-"""Metadata of extracted units: which extractor, and the digest of what it read (set when all of
-the episode was extracted: then it is not extracted again)."""
+BY, FROM, PART = "extracted_by", "extracted_from", "extracted_in_part"
+"""Metadata of extracted units: which extractor, and the digest of what it read. FROM: the model
+answered to all of it, so that it is not extracted again; PART: it did not."""
 
 _GAPS_ASKED = 16
 
@@ -155,8 +155,8 @@ class _Work:
             "extraction_model": self.extractor.llm.name,
             "extraction_prompt": EXTRACTION.digest,
         }
-        if complete and not facts_only:
-            notes[FROM] = episode_digest(self.episode)
+        if not facts_only:
+            notes[FROM if complete else PART] = episode_digest(self.episode)
         units = [unit_of(f, self.episode, scope, source, notes) for f, source in self.facts]
         units += [
             _noted(unit, notes)
@@ -195,7 +195,9 @@ class _Work:
         asked = open_gaps[:_GAPS_ASKED]
         self.tally.add("coverage_passes")
         about = _around(window, asked)
-        found = self.asker.missing(about, source, [gap.text for gap in asked])
+        number = {turn.place: n for n, turn in enumerate(about, 1)}
+        missing = [f"{gap.text} (turn {number[gap.turn.place]})" for gap in asked]
+        found = self.asker.missing(about, source, missing)
         # Only what closes a gap is taken: the rest repeats the first pass in other words.
         closing = [fact for fact in found if _closes(fact, open_gaps)]
         self._take(closing, source)

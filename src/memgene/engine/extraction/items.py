@@ -16,6 +16,7 @@ _FENCE = re.compile(r"^\s*```[a-zA-Z]*\s*\n(.*?)\n?\s*```\s*$", re.DOTALL)
 _SPLIT = re.compile(r"\s*[,;]\s*")
 _INTEGER = re.compile(r"\d+")
 _SPACES = re.compile(r"\s+")
+_NOTHING = frozenset(("none", "null", "n/a", "unknown", "empty", "-"))
 _LISTED = 6
 _LOOPS_AFTER = 3
 _LONGEST = 600
@@ -251,7 +252,7 @@ def _item(value: Any) -> Item | None:
 
 def _text(value: Any) -> str:
     text = " ".join(value.split()) if isinstance(value, str) else ""
-    return "" if text.casefold() in ("none", "null", "n/a", "unknown", "-") else text
+    return "" if text.casefold() in _NOTHING else text
 
 
 def _texts(value: Any) -> tuple[str, ...]:

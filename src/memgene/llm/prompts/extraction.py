@@ -5,14 +5,25 @@ from __future__ import annotations
 from memgene.llm.prompts.prompt import Prompt
 
 _FORM = """\
-Reply with JSON only, in this form:
-{"facts": [{"turns": [2], "fact": "one full sentence", "persons": ["names"], \
-"entities": ["things with a name"], "keywords": ["words to search for"], "topic": "one word", \
-"location": "place or empty", "date": "when it happened, or empty"}]}"""
+Reply with JSON only. An example:
+Date: Friday, 3 March 2017
+[1] Omar: Hi Lena! Guess what, I sold my old bike in Ghent last Sunday.
+[2] Lena: Hey, great! How are you?
+[3] Omar: Fine. Are you still saving 40 euros a week for a Vespa?
+[4] Lena: Yes, I want to see Italy with it.
+{"facts": [{"turns": [1], "fact": "Omar sold his old bike in Ghent on 26 February 2017.", \
+"persons": ["Omar"], "entities": [], "keywords": ["bike", "sold"], "topic": "bike", \
+"location": "Ghent", "date": "26 February 2017"}, \
+{"turns": [3, 4], "fact": "Lena saves 40 euros a week for a Vespa.", \
+"persons": ["Lena"], "entities": ["Vespa"], "keywords": ["saving", "money"], "topic": "Vespa", \
+"location": "", "date": ""}, \
+{"turns": [4], "fact": "Lena wants to see Italy with her Vespa.", \
+"persons": ["Lena"], "entities": ["Vespa", "Italy"], "keywords": ["travel"], "topic": "travel", \
+"location": "Italy", "date": ""}]}"""
 
 _RULES = """\
 - Every fact is one short sentence that makes sense alone. Name the person: never write I, you, \
-he, she, they, it, this or that in place of a name.
+he, she, they, it, this or that in place of a name. Write what is so, not that somebody said it.
 - Write only what is said. Invent nothing. Keep every name, number and date.
 - Work out dates such as yesterday or last week from the date of the conversation, and write \
 them as day, month and year.
