@@ -19,7 +19,7 @@ import numpy as np
 import memgene
 from memgene.agents.offline import OfflineAgent
 from memgene.api import open_task
-from memgene.core import Answer, Context, LabelledQuestion, Question
+from memgene.core import Answer, Context, Filled, LabelledQuestion, Question
 from memgene.evaluation import (
     Case,
     Interval,
@@ -102,12 +102,13 @@ def copy_bandwidth(size: int) -> float:
 class AskingAgent(OfflineAgent):
     """Formulates like the offline agent and answers nothing: for measures of the ranking."""
 
-    @property
-    def concurrency(self) -> int:
-        return 1
-
     def respond(
-        self, question: Question, context: Context, instruction: str, always_on: str = ""
+        self,
+        question: Question,
+        context: Context,
+        instruction: str,
+        always_on: str = "",
+        query: Filled | None = None,
     ) -> Answer:
         """An abstention."""
         return Answer("", abstained=True)

@@ -261,7 +261,8 @@ def test_a_model_held_to_a_schema_is_given_the_names(consult: Consult) -> None:
     assert "answer_style" in typed["lever"]["enum"]
     assert "when" in typed["question_type"]["enum"]
     assert parts["extraction"]["maxItems"] == 0
-    assert parts["changes"]["items"]["properties"]["why"]["maxLength"] == 300
+    assert parts["changes"]["maxItems"] == 2
+    assert parts["changes"]["items"]["properties"]["why"]["maxLength"] == 200
 
 
 def test_everything_said_is_kept_once(consult: Consult) -> None:

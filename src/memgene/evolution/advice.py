@@ -7,14 +7,14 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model
 
-_TEXT = 300
+_TEXT = 200
 _ITEMS = 5
 _NAME = 60
 
 
 def _cut(limit: int) -> BeforeValidator:
-    """Cuts a text under its bound (one that fills it counts as broken off), and takes out half
-    characters, which no file can hold."""
+    """Cuts a text under its bound (one that fills it counts as broken off, and a reason that was
+    is still one), and takes out half characters, which no file can hold."""
 
     def cut(value: Any) -> Any:
         if not isinstance(value, str):
@@ -28,9 +28,13 @@ def _first(value: Any) -> Any:
     return value[:_ITEMS] if isinstance(value, list) else value
 
 
+def _few(most: int) -> tuple[BeforeValidator, Any]:
+    return BeforeValidator(_first), Field(json_schema_extra={"maxItems": most})
+
+
 # The bounds stand in the schema, so that a model which is held to it comes to an end; what others
 # write beyond them is cut off, which is better than to refuse a diagnosis for its length.
-_FEW = (BeforeValidator(_first), Field(json_schema_extra={"maxItems": _ITEMS}))
+_FEW = _few(_ITEMS)
 Text = Annotated[str, _cut(_TEXT), Field(json_schema_extra={"maxLength": _TEXT})]
 Name = Annotated[str, _cut(_NAME), Field(json_schema_extra={"maxLength": _NAME})]
 Count = Annotated[int, Field(ge=0)]
@@ -92,21 +96,27 @@ class Advice(BaseModel):
 
 
 def advice_about(
-    levers: Sequence[str], writing: Sequence[str], typed: Sequence[str], types: Sequence[str]
+    most: int,
+    levers: Sequence[str],
+    writing: Sequence[str],
+    typed: Sequence[str],
+    types: Sequence[str],
 ) -> type[Advice]:
-    """`Advice` whose schema names what may be chosen: levers, those of extraction (`writing`),
-    those that may differ by question type (`typed`), and the types. Other names are still read:
-    they are told back, and the rest of a reply counts."""
+    """`Advice` whose schema says how many changes to make at most and names what may be chosen:
+    levers, those of extraction (`writing`), those that may differ by question type (`typed`), and
+    the types. Other names are still read: they are told back, and the rest of a reply counts."""
     return create_model(
         "Advice",
         __base__=Advice,
-        changes=_list(LeverChange, _CHANGES, ..., lever=levers),
-        extraction=_list(LeverChange, _EXTRACTION, (), lever=writing),
-        by_type=_list(TypeChange, _BY_TYPE, (), lever=typed, question_type=types),
+        changes=_list(LeverChange, most, _CHANGES, ..., lever=levers),
+        extraction=_list(LeverChange, most, _EXTRACTION, (), lever=writing),
+        by_type=_list(TypeChange, most, _BY_TYPE, (), lever=typed, question_type=types),
     )
 
 
-def _list(base: type[LeverChange], about: str, default: Any, **names: Sequence[str]) -> Any:
+def _list(
+    base: type[LeverChange], most: int, about: str, default: Any, **names: Sequence[str]
+) -> Any:
     """A list of changes with these names to choose from; an empty one where there are none."""
     if not all(names.values()):
         nothing = Field(default, description=about, json_schema_extra={"maxItems": 0})
@@ -116,4 +126,4 @@ def _list(base: type[LeverChange], about: str, default: Any, **names: Sequence[s
         for field, known in names.items()
     }
     item = create_model(base.__name__, __base__=base, **fields)
-    return (Annotated[tuple[item, ...], *_FEW], Field(default, description=about))  # type: ignore[valid-type]
+    return (Annotated[tuple[item, ...], *_few(most)], Field(default, description=about))  # type: ignore[valid-type]

@@ -19,7 +19,7 @@ from memgene.llm.structured import ask
 from memgene.retrieval.config import RetrievalConfig
 from memgene.retrieval.question_type import QUESTION_TYPES
 
-_REPLY_TOKENS = 1_024
+_REPLY_TOKENS = 2_048  # what is asked for is shorter; some models think aloud first
 _FAULT = 400  # characters: errors quote replies, which are in the transcript
 
 
@@ -119,7 +119,7 @@ class Consultant:
         usable = vetting.usable
         typed = [name for name in usable if may_differ_by_type(config, name)]
         writing = [name for name in usable if name in WRITING]
-        return advice_about(usable, writing, typed, QUESTION_TYPES)
+        return advice_about(self._most, usable, writing, typed, QUESTION_TYPES)
 
     def _corrected(
         self, messages: tuple[ChatMessage, ...], advice: Advice, problems: Sequence[str]
