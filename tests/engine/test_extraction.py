@@ -17,6 +17,7 @@ from memgene.engine.extraction import (
     Extractor,
     Guards,
 )
+from memgene.engine.extraction.support import is_talk
 from memgene.llm.prompts.extraction import EXTRACTION
 from memgene.llm.protocol import Finish, Reply
 from memgene.testing.llm import ScriptedLLM
@@ -157,12 +158,12 @@ def test_the_request_bounds_the_reply() -> None:
 
 def test_windows_are_even_and_show_the_last_facts_of_the_window_before() -> None:
     settings = ExtractionSettings(window=2, tail=1, guards=Guards(coverage=False))
-    first = reply(GOOD[0], item("Ben asks how it was.", 2))
+    first = reply(GOOD[0], item("Ben says wow.", 2))
     second = reply(item("Anna saw 3 lighthouses.", 1), item("Ben adopted a cat called Momo.", 2))
     extraction, llm = extract([first, second], settings)
     assert [unit.refs for unit in extraction.units] == [("t0",), ("t1",), ("t2",), ("t3",)]
     shown = llm.requests[1].messages[-1].content
-    assert "do not repeat:\n- Ben asks how it was.\n" in shown
+    assert "do not repeat:\n- Ben says wow.\n" in shown
     assert "Clara" not in shown
     assert "[1] Anna: Great" in shown
 
@@ -247,7 +248,7 @@ def test_without_repair_a_cut_reply_is_not_used_at_all(stop: Finish) -> None:
 
 
 def test_a_loop_is_cut_where_it_begins_and_the_rest_is_asked_for_again() -> None:
-    loop = reply(GOOD[0], GOOD[1], *[GOOD[1]] * 5)
+    loop = reply(GOOD[0], GOOD[1], *[GOOD[1]] * 5, item("Ben ate tarts.", 4))
     extraction, _ = extract([loop, reply(GOOD[2] | {"turns": [1]})])
     assert [unit.refs for unit in extraction.units] == [("t0",), ("t2",), ("t3",)]
     assert (extraction.report.loops, extraction.report.repeated) == (1, 5)
@@ -337,6 +338,45 @@ def test_a_reply_that_invents_everything_is_asked_for_again_and_told_why() -> No
     extraction, llm = extract([reply(item("Zoe moved to Oslo.", 1)), reply(*GOOD)])
     assert extraction.report.facts == 3
     assert 'the conversation does not say "Oslo"' in llm.requests[1].messages[-1].content
+
+
+def test_that_somebody_asked_is_no_fact() -> None:
+    talk_only = [item("Ben asked Anna about Lisbon.", 2), item("Anna greeted Ben.", 1)]
+    told = item("Ben asked for a cat called Momo and adopted one last week.", 4)
+    extraction, _ = extract([reply(*talk_only, GOOD[0])])
+    assert (extraction.report.facts, extraction.report.refusals) == (1, {"talk": 2})
+    unguarded = ExtractionSettings(guards=Guards(coverage=False, substance=False))
+    assert len(extract([reply(*talk_only, told)], unguarded)[0].units) == 3
+
+
+@pytest.mark.parametrize(
+    ("statement", "talk"),
+    [
+        ("Ben asked Anna about her trip.", True),
+        ("Ben and Clara greeted Anna warmly.", True),
+        ("Clara Smith also thanked Anna.", True),
+        ("Anna shared her experience at the group.", True),
+        ("Ben expressed his gratitude.", True),
+        ("Ben asked Anna to marry him.", False),
+        ("Ben thanked Anna for the bike she gave him.", False),
+        ("Anna shared her flat with Clara.", False),
+        ("Anna said that she asked Ben for help.", False),
+        ("Askews Bakery opened.", False),
+    ],
+)
+def test_talk_is_told_from_deeds(statement: str, talk: bool) -> None:
+    assert is_talk(statement) is talk
+
+
+def test_a_reply_that_is_mostly_useless_is_asked_for_again_then_in_chunks() -> None:
+    asked = [item(f"Ben asked Anna about {what}.", 2) for what in ("Lisbon", "Clara", "tarts")]
+    thin = reply(*asked, GOOD[0])
+    settings = ExtractionSettings(chunk=2, guards=Guards(coverage=False))
+    whole = [reply(GOOD[0]), reply(GOOD[1] | {"turns": [1]}, GOOD[2] | {"turns": [2]})]
+    extraction, llm = extract([thin, thin, *whole], settings)
+    assert "only say that somebody asks" in llm.requests[1].messages[-1].content
+    assert [unit.refs for unit in extraction.units] == [("t0",), ("t2",), ("t3",)]
+    assert (extraction.report.chunked, extraction.report.repeated) == (1, 1)
 
 
 def test_labels_the_window_does_not_hold_are_left_out() -> None:
@@ -431,9 +471,9 @@ def test_the_example_in_the_prompt_is_a_good_extraction() -> None:
     episode = talk([(speaker, said) for speaker, said in lines], datetime(2017, 3, 3))
     extraction, llm = extract(['{"facts"' + given], ExtractionSettings(), episode)
     assert len(llm.requests) == 1  # nothing is wrong with it and nothing is missing
-    assert (extraction.report.facts, extraction.report.refused, extraction.report.lost) == (3, 0, 0)
+    assert (extraction.report.facts, extraction.report.refused, extraction.report.lost) == (4, 0, 0)
     assert extraction.units[0].event_time == datetime(2017, 2, 26)
-    assert [len(unit.refs) for unit in extraction.units] == [1, 2, 1]
+    assert [len(unit.refs) for unit in extraction.units] == [1, 2, 1, 1]
 
 
 def test_an_extraction_depends_on_nothing_but_episode_settings_and_replies() -> None:

@@ -8,9 +8,9 @@ from memgene.llm.prompts.extraction import COVERAGE, EXTRACTION, EXTRACTION_AGAI
 def test_wording() -> None:
     """A change of words is a change of results: take over the digest on purpose."""
     assert {p.name: p.digest for p in (EXTRACTION, EXTRACTION_AGAIN, COVERAGE)} == {
-        "extraction": "",
-        "extraction-again": "",
-        "coverage": "",
+        "extraction": "84432e228a08",
+        "extraction-again": "fedf7e7eea4f",
+        "coverage": "178313feea61",
     }
 
 
@@ -25,8 +25,11 @@ def test_the_first_pass_shows_turns_and_known_facts() -> None:
 
 def test_both_passes_show_an_example_and_ask_for_json_only() -> None:
     for prompt in (EXTRACTION, COVERAGE):
-        assert "Reply with JSON only. An example:\nDate: Friday, 3 March 2017\n" in prompt.system
-        assert prompt.system.endswith('"date": ""}]}')
+        assert (
+            "Reply with JSON only, as in this example:\nDate: Friday, 3 March 2017\n"
+            in prompt.system
+        )
+        assert prompt.system.endswith('"topic": "family"}]}')
 
 
 def test_a_repeat_says_what_was_wrong() -> None:

@@ -19,13 +19,15 @@ from memgene.engine.extraction.items import (
 )
 from memgene.engine.extraction.report import Tally
 from memgene.engine.extraction.settings import ExtractionSettings
-from memgene.engine.extraction.support import Source
+from memgene.engine.extraction.support import Source, is_talk
 from memgene.engine.extraction.turns import Turn, shown
 from memgene.llm.prompts.extraction import COVERAGE, EXTRACTION, EXTRACTION_AGAIN, KNOWN
 from memgene.llm.protocol import LLM, ChatMessage, Finish, Reply, Request
 
 _REPLY_SHOWN = 400
 _WARM = 0.5
+_FEW = 3
+_THIN = 1 / 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,11 +99,12 @@ class Asker:
             if reply is None:
                 return Checked((), State.UNUSABLE, silent=True)
             checked = self._check(read_reply(reply, self._guards.repair), turns, source)
-            if checked.facts or (checked.state is State.WHOLE and not expects):
+            usable = checked.facts and checked.state is not State.UNUSABLE
+            if usable or (checked.state is State.WHOLE and not expects):
                 return checked
             if self._guards.feedback:
                 messages = _told(messages, reply, checked.problem or "it holds no facts")
-        return Checked((), State.UNUSABLE, checked.problem)
+        return Checked(checked.facts, State.UNUSABLE, checked.problem)
 
     def _complete(
         self, messages: tuple[ChatMessage, ...], turns: Sequence[Turn], seed: int
@@ -139,17 +142,23 @@ class Asker:
         self._tally.add("repeated", reading.repeated)
         attributor = Attributor(turns)
         facts = []
-        problem = reading.problem
+        state, problem = reading.state, reading.problem
         for item in reading.items:
             fact = self._fact(item, attributor, source)
             if isinstance(fact, Fact):
                 facts.append(fact)
             else:
                 problem = problem or fact
-        return Checked(tuple(facts), reading.state, problem)
+        thin = len(reading.items) > _FEW and len(facts) < _THIN * len(reading.items)
+        if thin and self._guards.substance:
+            state = State.UNUSABLE
+        return Checked(tuple(facts), state, problem)
 
     def _fact(self, item: Item, attributor: Attributor, source: Source) -> Fact | str:
         """The fact of an item, or why it is refused."""
+        if self._guards.substance and is_talk(item.fact):
+            self._tally.refuse("talk")
+            return "most facts only say that somebody asks, greets or shares something"
         if self._guards.support:
             refused = source.refusal(item.fact)
             if refused is not None:

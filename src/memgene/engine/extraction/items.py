@@ -70,16 +70,16 @@ def schema(turns: int, most: int) -> dict[str, Any]:
     item = {
         "type": "object",
         "properties": {
-            "turns": {"type": "array", "items": number, "minItems": 1, "maxItems": 4},
             FACT: {"type": "string", "minLength": 8, "maxLength": 240},
+            "turns": {"type": "array", "items": number, "minItems": 1, "maxItems": 4},
             "persons": listed,
             "entities": listed,
-            "keywords": listed,
-            "topic": text,
             "location": text,
             "date": text,
+            "topic": text,
+            "keywords": listed,
         },
-        "required": ["turns", FACT],
+        "required": [FACT, "turns"],
         "additionalProperties": False,
     }
     return {
@@ -210,20 +210,23 @@ def _object(text: str) -> Any:
 def _once(
     values: Sequence[Any], state: State, problem: str, *, mended: bool, guarded: bool = True
 ) -> Reading:
-    """Usable items, each once. A reply that loops counts as cut (`guarded`)."""
+    """Usable items, each once. A reply that loops counts as cut at its first repetition
+    (`guarded`)."""
     items: dict[str, Item] = {}
-    repeated = unusable = 0
+    repeated = unusable = before_loop = 0
     for value in values:
         item = _item(value)
         if item is None:
             unusable += 1
         elif item.key in items:
+            before_loop = before_loop if repeated else len(items)
             repeated += 1
         else:
             items[item.key] = item
     loops = repeated >= _LOOPS_AFTER
     if loops and guarded and state is State.WHOLE:
         state, problem = State.CUT, "it says the same again and again"
+        items = dict(list(items.items())[:before_loop])
     if unusable and not items:
         return Reading((), State.UNUSABLE, f'its items have no "{FACT}"', repeated, loops)
     return Reading(tuple(items.values()), state, problem, repeated, loops, mended or bool(unusable))

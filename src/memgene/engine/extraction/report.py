@@ -16,7 +16,8 @@ class ExtractionReport:
     chunked: windows that were asked for in pieces; loops: replies that said one thing many times.
     gaps: names, numbers and dates the first pass left out; gaps_closed: found by the second.
     facts: stored; repeated: dropped, because they say what a fact before them says.
-    refusals: facts refused, by what their window does not hold (name, number, date, words).
+    refusals: facts refused, by what their window does not hold (name, number, date, words), or
+        because they only tell that somebody talked (talk).
     turns: with words; kept: stored as they were said; lost: they say something, and nothing that
         is stored stands for them.
     resumed: episodes that were extracted before with the same settings.

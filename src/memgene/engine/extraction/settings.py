@@ -22,6 +22,8 @@ class Guards:
     coverage: names, numbers and dates that no fact mentions are asked for.
     captions: image captions belong to the text of their turn.
     support: a fact with a name, number or date that its window does not hold is refused.
+    substance: a fact that only tells that somebody asked, greeted or thanked is dropped, and a
+        reply of which less than a third can be used counts as a failed one.
     fallback: turns that are lost after all that are stored as they were said.
     """
 
@@ -32,6 +34,7 @@ class Guards:
     coverage: bool = True
     captions: bool = True
     support: bool = True
+    substance: bool = True
     fallback: bool = True
 
     @classmethod

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -18,6 +19,15 @@ from memgene.retrieval.periods import Grain
 from memgene.retrieval.text import STOP_WORDS, content_words, stem, words
 
 _SHARED = 1 / 3
+_WHO = r"[\w'’.-]+(?: and [\w'’.-]+| [A-Z][\w'’-]+)?"
+_TALK = re.compile(
+    rf"^{_WHO} (?:also |then |again )?"
+    rf"(?:ask(?:s|ed)?(?! {_WHO} (?:to|out)\b)|(?:greet|compliment|respond|wonder)(?:s|ed)?"
+    r"|(?:thank(?:s|ed)?|congratulate[sd]?)(?!.* (?:for|on) )|repl(?:y|ies|ied)"
+    r"|share[sd]? (?:her|his|their) (?:experience|thought|feeling|stor|excitement|appreciation)\w*"
+    r"|express(?:es|ed) (?:her |his |their )?(?:gratitude|appreciation|excitement|interest|support"
+    r"|admiration|happiness|joy|agreement))\b"
+)
 _ANYBODY = "people person someone somebody everyone everybody nobody friend friends"
 _OPENERS = "recently currently lately previously finally eventually additionally also"
 _NO_NAMES = frozenset(f"{_ANYBODY} {_OPENERS} speaker user assistant".split())
@@ -29,6 +39,12 @@ class Refusal:
 
     kind: str
     word: str
+
+
+def is_talk(statement: str) -> bool:
+    """Whether an (English) statement only tells that somebody asked, greeted, thanked, …: what was
+    asked about is in the answer, or is found missing by the coverage check."""
+    return _TALK.match(statement) is not None
 
 
 @dataclass(frozen=True, slots=True)
