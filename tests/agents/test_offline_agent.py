@@ -134,7 +134,7 @@ def test_it_fills_schemas_and_counts_its_calls() -> None:
         assert agent.extract(episode, schema, "").values == {"query_text": "Hello."}
         agent.respond(question, Context("Here."), "")
     used = meter.usage.roles["task"]
-    assert (used.calls, used.fresh, used.tokens_in, used.tokens_out, used.cost) == (3, 3, 0, 0, 0.0)
+    assert (used.calls, used.fresh, used.tokens_in, used.tokens_out, used.cost) == (3, 0, 0, 0, 0.0)
 
 
 def test_agents_that_cannot_be_made_say_why() -> None:

@@ -31,7 +31,7 @@ from memgene.settings import LLMRoles, LLMSettings
 from memgene.tasks.task import Task
 from memgene.testing import tiny_task
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.model]
 
 TINY = tiny_task()
 FEW = 3  # the questions of one group that have an answer

@@ -13,7 +13,7 @@ class OfflineAgent:
     """Deterministic agent of M* §4 without a model. Thread-safe.
 
     The harness's instructions and standing advice are for models and are not read. Usage counts
-    calls under the role `task`, with no tokens and no cost.
+    calls under the role `task`, none of them fresh (no model is asked), with no tokens and no cost.
     """
 
     @property
@@ -56,4 +56,4 @@ class OfflineAgent:
 
 
 def _count(started: float) -> None:
-    record("task", RoleUsage(calls=1, fresh=1, seconds=time.perf_counter() - started))
+    record("task", RoleUsage(calls=1, seconds=time.perf_counter() - started))

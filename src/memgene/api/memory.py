@@ -9,9 +9,9 @@ from datetime import datetime
 from pathlib import Path
 from threading import Lock
 from types import TracebackType
-from typing import IO, TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from memgene.api import checking, transfer
+from memgene.api import checking
 from memgene.api.facts import add_with_facts
 from memgene.api.filters import read_filter, read_scope, scope_if_given
 from memgene.api.learning import Feedback, ids_of, learn
@@ -22,18 +22,15 @@ from memgene.api.results import (
     AddReceipt,
     Count,
     FeedbackReceipt,
-    Finding,
     History,
     HistoryEntry,
-    ImportReceipt,
     MemoryPage,
     MemoryRecord,
     SearchHit,
     SearchResult,
-    Stats,
-    Verification,
 )
 from memgene.api.turns import placed
+from memgene.api.upkeep import Upkeep
 from memgene.bank import open_bank
 from memgene.bank.protocol import Bank, Filter
 from memgene.bank.unit import MemoryUnit, UnitStatus
@@ -50,7 +47,7 @@ if TYPE_CHECKING:
     from memgene.genome import GenomeBundle
 
 
-class Memory:
+class Memory(Upkeep):
     """A memory for agents: one file, no server, no key, no network.
 
     `path`: a file (made when absent) or `:memory:`. `genome`: a bundle that evolution made, such
@@ -347,34 +344,7 @@ class Memory:
         with self._bank.atomic():
             return learn(self._bank, self._several(ids, scope), reward, query)
 
-    # -- looking after
-    def verify(self) -> Verification:
-        """Check every index row, vector, relation and history row against the facts."""
-        problems = self._bank.verify()
-        return Verification(tuple(Finding(p.where, p.unit_id, p.what) for p in problems))
-
-    def stats(
-        self,
-        *,
-        user_id: str | None = None,
-        agent_id: str | None = None,
-        run_id: str | None = None,
-    ) -> Stats:
-        """Counts and size, of one owner or of the whole bank."""
-        return Stats.of(self._bank.stats(scope_if_given(user_id, agent_id, run_id)))
-
-    def export(self, target: str | Path | IO[str]) -> Count:
-        """Write every memory with its vector, relations and values as JSON lines."""
-        return Count(transfer.export(self._bank, target))
-
-    def import_(self, origin: str | Path | IO[str]) -> ImportReceipt:
-        """Read what `export` wrote, all or nothing; memories that are already there are merged.
-
-        Vectors are taken as they are when this memory's embedder made them; otherwise they are
-        set aside, and the memories embedded anew.
-        """
-        return transfer.read(self._engine, origin)
-
+    # -- closing
     def close(self) -> None:
         """Release the file. The memory cannot be used afterwards."""
         self._bank.close()

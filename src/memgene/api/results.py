@@ -85,6 +85,23 @@ class AddReceipt(Results[Added]):
 
 
 @dataclass(frozen=True)
+class Consolidation(Results[Added]):
+    """What gave way (event superseded, and why), and how many memories were looked at, were
+    near-duplicates or outdated, faded, were reinforced."""
+
+    units: int = 0
+    duplicates: int = 0
+    outdated: int = 0
+    faded: int = 0
+    reinforced: int = 0
+
+    def model_dump(self) -> dict[str, Any]:
+        """Plain values."""
+        counts = ("units", "duplicates", "outdated", "faded", "reinforced")
+        return {**super().model_dump(), **{name: getattr(self, name) for name in counts}}
+
+
+@dataclass(frozen=True)
 class ImportReceipt(AddReceipt):
     """What became of every memory of an export, in its order.
 

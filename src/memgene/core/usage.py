@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class RoleUsage:
-    """Calls, `fresh` of them not from a cache; tokens in and out, money and seconds of those."""
+    """Calls, `fresh` of them made to a model (not answered by a cache or by rule); tokens in and
+    out and money of those; seconds of all."""
 
     calls: int = 0
     fresh: int = 0
