@@ -123,7 +123,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--modes",
         default="all,each,none",
-        help="rows: all, each (guards one by one), none, both (turns and facts)",
+        help="rows: all, each (guards one by one) or names of guards, none, both (turns and facts)",
     )
     add_data_option(parser)
     return parser.parse_args()
@@ -157,8 +157,8 @@ def _variants(modes: str) -> list[tuple[str, RetrievalConfig, Guards]]:
     config = RetrievalConfig()
     facts, everything = config.changed(extraction="facts"), Guards()
     rows = [(TURNS, config, everything), (ALL, facts, everything)]
-    if "each" in wanted:
-        rows += [(f"without {n}", facts, everything.without(n)) for n in Guards.names()]
+    chosen = [n for n in Guards.names() if "each" in wanted or n in wanted]
+    rows += [(f"without {n}", facts, everything.without(n)) for n in chosen]
     if "none" in wanted:
         rows.append((NONE, facts, Guards.none()))
     if "both" in wanted:
