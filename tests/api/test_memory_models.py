@@ -54,7 +54,14 @@ def test_facts_are_stored_beside_the_turns_and_carry_the_metadata() -> None:
     config = RetrievalConfig(extraction="both")
     with Memory(config=config, embedder="hashing", models=models) as memory:
         receipt = memory.add(
-            [{"role": "user", "content": "I keep my boat in Porto."}], metadata={"from": "chat"}
+            [
+                {"role": "user", "content": "I keep my boat in Porto."},
+                {"role": "assistant", "content": None},
+            ],
+            metadata={"from": "chat"},
         )
-        assert [r.text for r in receipt] == ["I keep my boat in Porto."]
+        assert [(r.text, r.event) for r in receipt] == [
+            ("I keep my boat in Porto.", "added"),
+            ("", "refused"),
+        ]
         assert memory.get(receipt[0].id).metadata["from"] == "chat"

@@ -138,7 +138,7 @@ class Memory(Upkeep):
         )
         episode = handed.episode
         if self.config.extraction != "off":
-            return AddReceipt(add_with_facts(self._engine, episode, scope))
+            return AddReceipt(add_with_facts(self._engine, handed, scope))
         single = isinstance(text_or_messages, str) and source is None
         # A lone text needs no place among others, so nobody has to wait while it is embedded.
         with nullcontext() if single else self._bank.atomic():

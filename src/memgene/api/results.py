@@ -76,7 +76,8 @@ class Added:
 
 
 class AddReceipt(Results[Added]):
-    """What became of everything that was handed in, one entry per message."""
+    """What became of everything that was handed in: one entry per message, or where a language
+    model extracts, per fact and turn stored and per message without words."""
 
     @property
     def ids(self) -> tuple[str, ...]:
