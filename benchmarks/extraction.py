@@ -84,7 +84,7 @@ def main() -> None:
     rows: dict[str, Row] = {}
     with models:
         engine = EngineModels(extract=models.need("extract", "this benchmark"))
-        for name, config, guards in _variants(options.modes):
+        for name, config, guards in _variants(options.modes, _sizes(options)):
             rows[name] = _row(task, name, config, guards, engine, options.embedder)
     base = rows[ALL]
     table(
@@ -120,6 +120,12 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--sessions", type=int, help="the first so many only")
     parser.add_argument("--cache", default="extraction-replies.sqlite", help="file of replies")
     parser.add_argument("--embedder", default="static")
+    parser.add_argument("--window", type=int, help="turns shown at once (default: the lever's)")
+    parser.add_argument(
+        "--tail",
+        type=int,
+        help="earlier facts shown with them; with 0 most calls are the same in all rows",
+    )
     parser.add_argument(
         "--modes",
         default="all,each,none",
@@ -151,10 +157,15 @@ def _part(task: Task, group: str, sessions: int | None) -> Task:
     return replace(task, episodes=episodes, questions=asked)
 
 
-def _variants(modes: str) -> list[tuple[str, RetrievalConfig, Guards]]:
+def _sizes(options: argparse.Namespace) -> RetrievalConfig:
+    """The default configuration with the sizes asked for."""
+    sizes = {"extraction_window": options.window, "extraction_tail": options.tail}
+    return RetrievalConfig().changed(**{k: v for k, v in sizes.items() if v is not None})
+
+
+def _variants(modes: str, config: RetrievalConfig) -> list[tuple[str, RetrievalConfig, Guards]]:
     """Rows in the order in which they are made: the later ones share calls with the first."""
     wanted = modes.split(",")
-    config = RetrievalConfig()
     facts, everything = config.changed(extraction="facts"), Guards()
     rows = [(TURNS, config, everything), (ALL, facts, everything)]
     chosen = [n for n in Guards.names() if "each" in wanted or n in wanted]
