@@ -17,12 +17,11 @@ from typing import Any
 import pytest
 
 from memgene.agents.llm.agent import AgentSettings, LLMAgent
-from memgene.core import Context, Episode, Filled, Schema, SchemaField
+from memgene.core import Context, Episode, Filled, Instructions, Schema, SchemaField
 from memgene.evaluation.case import Case
 from memgene.evaluation.measure import measure
 from memgene.evaluation.report import HarnessReport
 from memgene.harness.bank import BankHarness
-from memgene.harness.protocol import Instructions
 from memgene.harness.registry import LoadedModels, make_factory
 from memgene.llm.llamacpp import LlamaCppLLM
 from memgene.llm.protocol import LLM

@@ -20,6 +20,7 @@ from memgene.core.errors import (
 )
 from memgene.core.hit import AnswerPlan, Context, Hit, ViewScore, Why
 from memgene.core.ids import content_hash, stable_id
+from memgene.core.instructions import Instructions
 from memgene.core.metering import Meter, metering, record, unmetered
 from memgene.core.question import Answer, Gold, LabelledQuestion, Question
 from memgene.core.schema import Filled, Schema, SchemaField
@@ -43,6 +44,7 @@ __all__ = [
     "Gold",
     "Hit",
     "InputError",
+    "Instructions",
     "LabelledQuestion",
     "MemgeneError",
     "Message",

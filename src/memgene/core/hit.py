@@ -65,7 +65,8 @@ class Context:
 
     `hits` is the ranking *before* the context cut (recall@k is taken on it); the first `shown`
     of them are in `text`. `pool` holds the refs of all candidates that were scored. `plan` says
-    how to answer, where the memory has a view on that.
+    how to answer, where the memory has a view on that. `failure` says that the memory itself broke
+    (an evolved program that raised, hung or exceeded a limit): the question scores 0, unasked.
     """
 
     text: str
@@ -73,4 +74,5 @@ class Context:
     shown: int = 0
     pool: tuple[str, ...] = ()
     plan: AnswerPlan | None = None
+    failure: str | None = None
     notes: Mapping[str, Any] = field(default_factory=dict)

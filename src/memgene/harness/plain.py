@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from memgene.harness.protocol import NO_ITEM, QUERY_TEXT, Instructions
+from memgene.core import Instructions
+from memgene.harness.protocol import NO_ITEM, QUERY_TEXT
 
 
 class PlainHarness:

@@ -3,23 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Protocol
 
-from memgene.core import Context, Episode, Filled, Schema, SchemaField
+from memgene.core import Context, Episode, Filled, Instructions, Schema, SchemaField
 
 QUERY_TEXT = Schema("Query", (SchemaField("query_text", "str", "what to look for"),))
 NO_ITEM = Schema("KnowledgeItem")
-
-
-@dataclass(frozen=True, slots=True)
-class Instructions:
-    """What a harness tells the agent: how to extract, ask and answer (M* §2)."""
-
-    knowledge_item: str = ""
-    query: str = ""
-    response: str = ""
-    always_on: str = ""
 
 
 class Harness(Protocol):

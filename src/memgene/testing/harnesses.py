@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from memgene.bank.unit import MemoryUnit
-from memgene.core import Context, Episode, Filled, Schema
+from memgene.core import Context, Episode, Filled, Instructions, Schema
 from memgene.harness.baselines.turns import hit_of, turns_of
 from memgene.harness.plain import PlainHarness
-from memgene.harness.protocol import Harness, Instructions
+from memgene.harness.protocol import Harness
 
 
 class ScriptedHarness(PlainHarness):

@@ -1,0 +1,1 @@
+"""Memory programs (M* §2): what a program is, its gates, patches, toolkit and seeds."""

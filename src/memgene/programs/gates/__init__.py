@@ -1,0 +1,1 @@
+"""What a program must pass before it is evaluated (M* §7)."""

@@ -1,0 +1,1 @@
+"""Patches that models write, applied without guessing."""

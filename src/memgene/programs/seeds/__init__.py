@@ -1,0 +1,1 @@
+"""Programs that evolution starts from."""

@@ -1,0 +1,1 @@
+"""Runs untrusted Python: one zygote, a fresh locked-down process for each guest."""
