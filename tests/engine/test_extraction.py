@@ -20,6 +20,7 @@ from memgene.engine.extraction import (
 from memgene.engine.extraction.support import is_talk
 from memgene.llm.prompts.extraction import EXTRACTION
 from memgene.llm.protocol import Finish, Reply
+from memgene.retrieval.config import RetrievalConfig
 from memgene.testing.llm import ScriptedLLM
 
 PLAIN = ExtractionSettings(guards=Guards(coverage=False))
@@ -459,6 +460,18 @@ def test_a_targeted_pass_gives_facts_only() -> None:
     assert "- where Anna travelled" in llm.requests[0].messages[-1].content
     nothing = Extractor(ScriptedLLM(["", ""])).targeted(talk(), ["where Anna travelled"])
     assert nothing.units == ()
+
+
+def test_topics_in_focus_are_asked_for_in_every_window() -> None:
+    config = RetrievalConfig(extraction="facts", extraction_focus="travel; ;prices ")
+    settings = ExtractionSettings.of(config, Guards.none())
+    assert settings.focus == ("travel", "prices")
+    extraction, llm = extract([reply(), reply(GOOD[0])], settings)
+    assert len(llm.requests) == 2
+    assert "- travel\n- prices" in llm.requests[1].messages[-1].content
+    assert said(extraction) == ["Anna went to Lisbon on 7 May 2024 with Clara."]
+    plain = ExtractionSettings.of(RetrievalConfig(extraction="facts"))
+    assert plain.digest != ExtractionSettings.of(config).digest
 
 
 # -- as a whole

@@ -12,7 +12,7 @@ from memgene.core import BudgetExhaustedError, ConfigError, ModelError
 from memgene.evaluation.case import Case
 from memgene.evolution.changes import change, settings_of
 from memgene.evolution.consulting import Consultant, Consultation
-from memgene.evolution.diagnosis import Diagnosis, diagnose
+from memgene.evolution.diagnosis import Cause, Diagnosis, diagnose
 from memgene.evolution.means import Means, Use
 from memgene.evolution.proposers import Attempt
 from memgene.llm.protocol import Finish, Reply
@@ -296,6 +296,8 @@ def test_every_lever_can_be_proposed_with_its_default_or_another_value(consult: 
         soft_k=10,
     )
     for name, declared in levers().items():
+        if name == "extraction_focus":
+            continue  # comes from the missing topics
         now = getattr(reach, name)
         if declared.kind is bool:
             value: Any = not now
@@ -305,3 +307,61 @@ def test_every_lever_can_be_proposed_with_its_default_or_another_value(consult: 
             value = declared.low if now != declared.low else declared.high
         found = consult(ScriptedLLM([reply(lever(name, value))]), reach)
         assert found.changes[0].value == value, name
+
+
+# -- topics that were never stored (EvolveMem §2, coverage-gap re-extraction)
+
+FACTS = CONFIG.changed(extraction="facts")
+
+
+@pytest.fixture
+def never_stored(make_case: Callable[..., Case]) -> Diagnosis:
+    """Failures whose evidence is nowhere in the bank."""
+    failed = {"bank_evidence": 0.0, "pool_evidence": 0.0, "evidence": ("m1",)}
+    cases = [make_case(f"q{i}", "a", 0.0, scores={F1: 0.0}, **failed) for i in range(4)]
+    return diagnose(cases, F1)
+
+
+def ask_about(diagnosis: Diagnosis, config: RetrievalConfig, *changes: Any, **parts: Any) -> Any:
+    model = ScriptedLLM([reply(*changes, **parts)] * 2)
+    return Consultant(model, ALL, F1).consult(diagnosis, config, ())
+
+
+def test_missing_topics_are_looked_for_where_facts_are_extracted(never_stored: Diagnosis) -> None:
+    found = ask_about(never_stored, FACTS, missing_topics=["names of pets", "prices; dates"])
+    (made,) = found.changes
+    assert (made.lever, made.value) == ("extraction_focus", "names of pets; prices, dates")
+    assert found.unusable == ""
+    more = ask_about(
+        never_stored,
+        FACTS.changed(extraction_focus="prices"),
+        missing_topics=["names of pets", "prices"],
+    )
+    assert more.changes[0].value == "prices; names of pets"
+
+
+def test_topics_stand_back_where_nothing_is_extracted_or_everything_was_stored(
+    never_stored: Diagnosis, diagnosis: Diagnosis
+) -> None:
+    topics = ["names of pets"]
+    assert ask_about(never_stored, CONFIG, missing_topics=topics).changes == ()
+    stored = ask_about(diagnosis, FACTS, missing_topics=topics)
+    assert diagnosis.causes[Cause.NEVER_STORED] == 0
+    assert stored.changes == ()
+    known = ask_about(
+        never_stored, FACTS.changed(extraction_focus="names of pets"), missing_topics=topics
+    )
+    assert known.changes == ()
+
+
+def test_topics_take_the_place_that_the_models_own_changes_leave(never_stored: Diagnosis) -> None:
+    one = ask_about(never_stored, FACTS, lever("context_k", 9), missing_topics=["pets"])
+    assert [made.lever for made in one.changes] == ["context_k", "extraction_focus"]
+    two = ask_about(
+        never_stored,
+        FACTS,
+        lever("context_k", 9),
+        lever("window", 3),
+        missing_topics=["pets"],
+    )
+    assert "extraction_focus" not in [made.lever for made in two.changes]

@@ -351,6 +351,7 @@ def test_random_proposals_reach_every_lever_with_an_effect_and_learned(
     drawn = [proposer.propose(diagnosis, DEFAULT, (), random.Random(seed)) for seed in range(600)]
     changes = [each for found in drawn if found is not None for each in found.changes]
     without = {
+        "extraction_focus",
         "weight_episode",
         "entity_swap_k",
         "half_life_days",

@@ -21,7 +21,8 @@ RANKER = Ranker({"bm25": 1.5, "dense@-1": -0.25}, {"bm25": 0.1, "dense@-1": 0.0}
                 {"bm25": 2.0, "dense@-1": 1.0}, "evidence", 12)  # fmt: skip
 NUMBERS = [name for name, lever in levers().items() if lever.kind in (int, float)]
 WHOLE = [name for name, lever in levers().items() if lever.kind is int]
-CHOICES = [name for name, lever in levers().items() if lever.kind is str]
+CHOICES = [name for name, lever in levers().items() if lever.choices]
+WORDS = ["extraction_focus"]
 SWITCHES = [name for name, lever in levers().items() if lever.kind is bool]
 
 
@@ -30,7 +31,8 @@ def other_value(lever: Lever) -> Any:
     if lever.kind is bool:
         return not lever.default
     if lever.kind is str:
-        return next(c for c in lever.choices if c not in (lever.default, "learned"))
+        free = (lever.default, "learned")
+        return next((c for c in lever.choices if c not in free), "birthdays; prices")
     return lever.low if lever.default != lever.low else lever.high
 
 
@@ -46,7 +48,7 @@ def test_every_lever_is_declared_in_full(name: str) -> None:
     assert all(isinstance(n, Need) for n in lever.needs)
     assert all(isinstance(s, Symptom) for s in lever.treats)
     assert (lever.kind in (int, float)) == (lever.low is not None) == (lever.high is not None)
-    assert (lever.kind is str) == bool(lever.choices)
+    assert (lever.kind is str) == bool(lever.choices or name in WORDS)
     assert lever.checked(lever.default) == lever.default == getattr(RetrievalConfig(), name)
     assert lever.checked(lever.minimal) == lever.minimal
 
@@ -149,6 +151,14 @@ def test_what_is_neither_true_nor_false_is_refused(name: str, value: object) -> 
 def test_what_is_not_among_the_choices_is_refused(name: str, value: object) -> None:
     with pytest.raises(ConfigError, match=f"lever {name} is one of"):
         RetrievalConfig(**{name: value})  # type: ignore[arg-type]
+
+
+def test_free_words_stand_on_one_line_and_are_cut_at_the_limit() -> None:
+    said = RetrievalConfig(extraction_focus="  names\n of\tpets ").extraction_focus
+    assert said == "names of pets"
+    assert len(RetrievalConfig(extraction_focus="word " * 200).extraction_focus) == 399
+    with pytest.raises(ConfigError, match="extraction_focus is a text, got 3"):
+        RetrievalConfig(extraction_focus=3)  # type: ignore[arg-type]
 
 
 def test_unknown_levers_are_refused_everywhere() -> None:
@@ -258,7 +268,8 @@ def values_of(lever: Lever) -> st.SearchStrategy[Any]:
     if lever.kind is bool:
         return st.booleans()
     if lever.kind is str:
-        return st.sampled_from([c for c in lever.choices if c != "learned"])
+        known = [c for c in lever.choices if c != "learned"]
+        return st.sampled_from(known) if known else st.text(max_size=500)
     assert lever.low is not None
     assert lever.high is not None
     if lever.kind is int:

@@ -121,6 +121,7 @@ FLIPS = {
 }
 STORED = {
     "extraction", "extraction_window", "extraction_tail", "extraction_chunk", "coverage_pass",
+    "extraction_focus",
 }  # fmt: skip
 REPLIES = {
     "questions": ["Who sold a kayak?", "What did Anna sell?", "What did the paddles cost?"],

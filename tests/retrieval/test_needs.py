@@ -62,5 +62,6 @@ def test_every_switch_that_needs_a_model_is_known() -> None:
         for name, lever in levers().items()
         if Need.LLM in lever.needs and lever.kind in (bool, str)
     }
-    assert set(known) == switches - {"coverage_pass"}  # a guard of extraction
+    # a guard of extraction, and what else to look for where facts are extracted
+    assert set(known) == switches - {"coverage_pass", "extraction_focus"}
     assert len(known) == len(set(known))

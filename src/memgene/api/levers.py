@@ -46,7 +46,7 @@ def _range(lever: Lever) -> str:
     if lever.kind is bool:
         return "on, off"
     if lever.kind is str:
-        return ", ".join(lever.choices)
+        return ", ".join(lever.choices) or "words"
     return f"{lever.low:g} … {lever.high:g}"
 
 

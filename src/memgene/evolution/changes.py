@@ -13,6 +13,7 @@ from memgene.retrieval.config import RetrievalConfig, levers
 from memgene.retrieval.levers import Need
 
 LEARNED = "learned"
+FOCUS = "; "
 VIEWS = ("lexical", "window", "episode", "dense", "soft", "structured")
 _SINGLE = {"lexical_only": "lexical", "dense_only": "dense"}
 # The learned fusion reads weights too: features look at the untrained fusion's best candidates.
@@ -48,6 +49,7 @@ WRITING = frozenset(
         "extraction_tail",
         "extraction_chunk",
         "coverage_pass",
+        "extraction_focus",
     }
 )
 # What is stored knows no question yet; the others say how the memory is read as a whole.
@@ -99,6 +101,19 @@ def change(
     return Change(lever, value, companions, question_type)
 
 
+def focused(config: RetrievalConfig, topics: Sequence[str]) -> Change | None:
+    """The change that looks for more topics wherever facts are extracted: coverage-gap
+    re-extraction (EvolveMem §2). The topics come from failures on dev alone. None where nothing is
+    extracted or all of them are looked for already."""
+    if config.extraction == "off":
+        return None
+    known = [topic for topic in config.extraction_focus.split(FOCUS) if topic]
+    clean = (" ".join(topic.replace(FOCUS.strip(), ",").split()) for topic in topics)
+    wanted = FOCUS.join(dict.fromkeys((*known, *filter(None, clean))))
+    made = Change("extraction_focus", levers()["extraction_focus"].checked(wanted))
+    return None if same_settings(config, (made,)) else made
+
+
 def settings_of(changes: Sequence[Change]) -> dict[str, Any]:
     """All levers that several changes set."""
     return {name: value for change in changes for name, value in change.settings.items()}
@@ -141,6 +156,8 @@ def has_effect(config: RetrievalConfig, lever: str, available: Means, metric: st
         reads = config.fusion in _WEIGHTED and (view in VIEWS or config.fusion != "rrf")
         return reads and (view not in VIEWS or _view_on(config, view))
     needs_on = {
+        # its words come from a diagnosis (`focused`); no proposer can draw them
+        "extraction_focus": False,
         "window": _view_on(config, "window"),
         "lexical_drop_names": _view_on(config, "lexical"),
         "max_df": _view_on(config, "lexical"),

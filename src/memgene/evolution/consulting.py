@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from memgene.core import ModelError, content_hash
 from memgene.evolution.advice import Advice, advice_about
 from memgene.evolution.briefing import MOST_TOKENS, Briefing, most_of
-from memgene.evolution.changes import WRITING, Change, may_differ_by_type
-from memgene.evolution.diagnosis import Diagnosis
+from memgene.evolution.changes import WRITING, Change, focused, may_differ_by_type
+from memgene.evolution.diagnosis import Cause, Diagnosis
 from memgene.evolution.means import Means
-from memgene.evolution.proposers import Attempt
+from memgene.evolution.proposers import Attempt, tried
 from memgene.evolution.vetting import Vetted, Vetting
 from memgene.llm.prompts.diagnosis import CORRECTION
 from memgene.llm.protocol import LLM, ChatMessage, Reply, Request
@@ -99,6 +99,7 @@ class Consultant:
                     advice, vetted = second, later
         except ModelError as error:
             failure = str(error)[:_FAULT]
+        vetted = self._with_focus(vetted, advice, diagnosis, config, history)
         unusable = "" if vetted.changes else failure or _why_not(vetted)
         return Consultation(
             vetted.changes, vetted.reasons, advice, vetted.problems, unusable, heard.transcript
@@ -110,6 +111,26 @@ class Consultant:
         return ask(
             llm, messages, into, max_tokens=_REPLY_TOKENS, attempts=self._attempts, seed=seed
         ).value
+
+    def _with_focus(
+        self,
+        vetted: Vetted,
+        advice: Advice | None,
+        diagnosis: Diagnosis,
+        config: RetrievalConfig,
+        history: Sequence[Attempt],
+    ) -> Vetted:
+        """The topics that the model misses become a change of their own where facts are extracted
+        and dev shows that some were never stored, as far as there is room for one more."""
+        topics = advice.missing_topics if advice else ()
+        made = focused(config, topics) if topics else None
+        if made is None or not diagnosis.causes[Cause.NEVER_STORED]:
+            return vetted
+        changes = (*vetted.changes, made)
+        if len(changes) > self._most or tried(config, changes, history):
+            return vetted
+        why = f"facts about {made.value} were never stored"
+        return replace(vetted, changes=changes, reasons=(*vetted.reasons, why))
 
     def _form(self, vetting: Vetting, config: RetrievalConfig) -> type[Advice]:
         """The reply's form. A model that is held to a schema gets the names to choose from; for

@@ -26,6 +26,7 @@ _USES: Mapping[str, Use] = {
     "extraction_tail": Use.EXTRACT,
     "extraction_chunk": Use.EXTRACT,
     "coverage_pass": Use.EXTRACT,
+    "extraction_focus": Use.EXTRACT,
     "decomposition": Use.REWRITE,
     "decomposition_max": Use.REWRITE,
     "intent_planning": Use.REWRITE,

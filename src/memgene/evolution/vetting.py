@@ -144,7 +144,7 @@ def _read(declared: Lever, given: Any) -> Any:
     if declared.kind is bool:
         return {"true": True, "on": True, "false": False, "off": False}.get(text.lower(), given)
     if declared.kind is str:
-        return text.lower()
+        return text.lower() if declared.choices else text
     try:
         number = float(text)
     except ValueError:

@@ -200,6 +200,13 @@ class RetrievalConfig:
         treats=_STORED,
         about="ask again for names, numbers and dates that no fact mentions",
     )
+    extraction_focus: str = lever(
+        "",
+        "",
+        needs=_LLM,
+        treats=_STORED,
+        about="topics that are looked for once more in every window, between semicolons",
+    )
     decomposition: bool = lever(
         False,
         False,

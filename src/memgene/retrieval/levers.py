@@ -10,6 +10,9 @@ from typing import Any
 from memgene.core import ConfigError
 
 
+MOST_TEXT = 400
+
+
 class Symptom(StrEnum):
     """Failures a lever may treat, as diagnosis names them."""
 
@@ -35,7 +38,10 @@ class Need(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Lever:
-    """A named dimension: type, bounds or choices, what it needs, which failures it treats."""
+    """A named dimension: type, bounds or choices, what it needs, which failures it treats.
+
+    A text without choices is free: words that a diagnosis gives, at most `MOST_TEXT` characters.
+    """
 
     kind: type
     low: float | None = None
@@ -55,6 +61,8 @@ class Lever:
                 raise ConfigError(f"lever {self.name} is true or false, got {value!r}")
             return value
         if self.kind is str:
+            if not self.choices:
+                return self._free(value)
             if value not in self.choices:
                 raise ConfigError(
                     f"lever {self.name} is one of {', '.join(self.choices)}, got {value!r}"
@@ -67,6 +75,12 @@ class Lever:
         assert self.low is not None
         assert self.high is not None
         return self.kind(min(max(value, self.low), self.high))
+
+    def _free(self, value: Any) -> str:
+        """Words on one line, cut at the limit."""
+        if not isinstance(value, str):
+            raise ConfigError(f"lever {self.name} is a text, got {value!r}")
+        return " ".join(value.split())[:MOST_TEXT].strip()
 
 
 def lever(

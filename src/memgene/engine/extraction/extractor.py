@@ -58,6 +58,8 @@ class Extractor:
         work = _Work(self, episode, turns_of(episode, self.settings.guards.captions))
         for window in slices(work.turns, self.settings.window):
             work.window(window)
+            if self.settings.focus:
+                work.about(window, self.settings.focus)
         return work.finish(scope or Scope())
 
     def targeted(
@@ -66,6 +68,7 @@ class Extractor:
         """Facts about what is said to be missing, if the episode tells them; nothing else."""
         work = _Work(self, episode, turns_of(episode, self.settings.guards.captions))
         for window in slices(work.turns, self.settings.window):
+            work.tally.add("windows")
             work.about(window, missing)
         return work.finish(scope or Scope(), facts_only=True)
 
@@ -137,7 +140,6 @@ class _Work:
 
     def about(self, window: tuple[Turn, ...], missing: Sequence[str]) -> None:
         """Ask one window for what is said to be missing."""
-        self.tally.add("windows")
         self.tally.add("coverage_passes")
         source = Source.of(window)
         found = self.asker.missing(window, source, missing)

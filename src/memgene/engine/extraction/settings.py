@@ -56,11 +56,13 @@ class Guards:
 
 @dataclass(frozen=True, slots=True)
 class ExtractionSettings:
-    """Turns a model sees at once, earlier facts shown with them, turns of a fallback chunk."""
+    """Turns a model sees at once, earlier facts shown with them, turns of a fallback chunk; and
+    topics that every window is asked for once more."""
 
     window: int = 40
     tail: int = 3
     chunk: int = 15
+    focus: tuple[str, ...] = ()
     guards: Guards = field(default_factory=Guards)
 
     def __post_init__(self) -> None:
@@ -80,6 +82,7 @@ class ExtractionSettings:
             window=config.extraction_window,
             tail=config.extraction_tail,
             chunk=config.extraction_chunk,
+            focus=tuple(filter(None, (t.strip() for t in config.extraction_focus.split(";")))),
             guards=guards,
         )
 
