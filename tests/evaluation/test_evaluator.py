@@ -11,6 +11,7 @@ import pytest
 from memgene.agents.protocol import Agent
 from memgene.core import (
     BudgetExhaustedError,
+    Context,
     Episode,
     Filled,
     Gold,
@@ -313,6 +314,28 @@ def test_an_error_is_recorded_and_is_not_a_score() -> None:
     assert failed.scores == {}
     assert failed.query == {"query_text": text}
     assert all(case.error is None and case.scores for case in cases.values())
+
+
+class Broken(ScriptedHarness):
+    """A memory that says of every read that it broke."""
+
+    yields_hits = False
+
+    def read(self, query: Filled) -> Context:
+        return Context("", failure="read: KeyError: 'who'")
+
+
+def test_a_memory_that_breaks_scores_zero_and_nobody_is_asked() -> None:
+    agent = ScriptedAgent()
+    cases = run(Broken, agent)
+    assert len(cases) == len(TASK.questions)
+    assert {case.failure for case in cases} == {"read: KeyError: 'who'"}
+    assert all(case.error is None and case.answer == "" for case in cases)
+    usable = next(case for case in cases if case.evidence and not case.excluded)
+    assert usable.scores == {"token_f1": 0.0, "evidence_in_text": 0.0}
+    assert "respond" not in {step for step, _ in agent.seen}
+    fine = run(ScriptedHarness)[0]
+    assert fine.failure is None
 
 
 def test_too_many_errors_end_the_evaluation_and_keep_the_cases() -> None:

@@ -25,6 +25,8 @@ class Case:
 
     `scores` holds every metric that applies to it (a metric that does not apply is absent).
     `error` set = a call failed, which is not a wrong answer; then there are no scores.
+    `failure` set = the memory itself broke (an evolved program raised, hung or exceeded a limit);
+    then every score is 0 and no answer was asked for.
     `excluded` says why the evidence cannot be scored (answer metrics still can).
     `pool_evidence`, `bank_evidence`: shares of gold evidence in the candidate pool and stored at
     all; with the ranking they tell where a failure began.
@@ -57,3 +59,4 @@ class Case:
     timings: Mapping[str, float] = field(default_factory=dict)
     notes: Mapping[str, Any] = field(default_factory=dict)
     judgements: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    failure: str | None = None

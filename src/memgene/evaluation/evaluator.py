@@ -187,6 +187,9 @@ class _Run:
             steps.query = dict(query.values)
         with memory.reading(harness), steps.timed("read"):
             steps.context = harness.read(query)
+        if steps.context.failure is not None:
+            steps.marks = self._scorer.broken(labelled)
+            return
         if self._scorer.needs_answers:
             with steps.timed("respond"):
                 steps.answer = self._agent.respond(
@@ -224,6 +227,7 @@ class _Run:
             timings=timings,
             notes=context.notes,
             judgements={} if error else steps.marks.judgements,
+            failure=context.failure,
         )
 
     def _keep(self, place: int, case: Case) -> None:

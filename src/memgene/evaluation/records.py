@@ -81,10 +81,16 @@ def redacted(case: Case) -> Case:
         if case.hits is None
         else tuple(replace(hit, rendered="", why={}) for hit in case.hits),
         answer="",
-        error=None if case.error is None else ": ".join(case.error.split(": ")[:2]),
+        error=_kind_of(case.error),
+        failure=_kind_of(case.failure),
         notes={},
         judgements={name: _without_text(said) for name, said in case.judgements.items()},
     )
+
+
+def _kind_of(told: str | None) -> str | None:
+    """The step and the kind of an error, without its words."""
+    return None if told is None else ": ".join(told.split(": ")[:2])
 
 
 def _without_text(said: Mapping[str, Any]) -> dict[str, Any]:

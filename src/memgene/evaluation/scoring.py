@@ -88,6 +88,25 @@ class Scorer:
             {name: dict(said.verdict) for name, said in judged.items()},
         )
 
+    def broken(self, labelled: LabelledQuestion) -> Marks:
+        """0 for every metric that applies: the memory itself broke, so nobody was asked."""
+        scored = Scored(
+            question=labelled.question,
+            gold=labelled.gold,
+            answer="",
+            abstained=False,
+            ranking=None,
+            context="",
+            evidence_texts=self._evidence_texts(labelled),
+        )
+        judged = {
+            metric.name: 0.0
+            for metric, _ in self._judged()
+            if metric.applies is None or metric.applies(scored)
+        }
+        applying = score_all(replace(scored, judged=judged), self._metrics)
+        return Marks(dict.fromkeys(applying, 0.0))
+
     def held(self, labelled: LabelledQuestion, refs: Set[str]) -> float | None:
         """Share of gold evidence among these ids, None where there is no usable evidence."""
         evidence = usable_evidence(labelled)
