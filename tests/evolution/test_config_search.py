@@ -13,11 +13,11 @@ import pytest
 from memgene.core import Budget, InputError
 from memgene.evolution.changes import change
 from memgene.evolution.diagnosis import Diagnosis
+from memgene.evolution.event import Event
 from memgene.evolution.events import (
     Accepted,
     Diagnosed,
     Evaluated,
-    Event,
     Explored,
     Promoted,
     Proposed,

@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memgene.core import FixedClock, RunError
+from memgene.evolution.event import Event
 from memgene.evolution.events import (
     Evaluated,
-    Event,
     Interrupted,
     Promoted,
     Proposed,

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from memgene.core import Budget, BudgetExhaustedError, ConfigError, ModelError
-from memgene.evolution.events import Advised, Evaluated, Event, Proposed, Stopped
+from memgene.evolution.event import Event
+from memgene.evolution.events import Advised, Evaluated, Proposed, Stopped
 from memgene.evolution.journal import read_journal
 from memgene.llm.protocol import Request
 from memgene.llm.roles import RoleModels

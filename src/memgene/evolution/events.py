@@ -7,35 +7,12 @@ and its repetition and are left out of that comparison.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from memgene.core import RunError
-
-
-@dataclass(frozen=True, slots=True)
-class Event:
-    """Base of all events. `replayed` events recur when a run is repeated; others are marks of a
-    session (a resume, an interruption)."""
-
-    kind: ClassVar[str] = ""
-    replayed: ClassVar[bool] = True
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, `event` first."""
-        return {"event": self.kind, **{f.name: _plain(getattr(self, f.name)) for f in fields(self)}}
-
-    def same(self, other: Event) -> bool:
-        """Whether both say the same, volatile fields apart."""
-        return type(self) is type(other) and all(
-            _plain(getattr(self, f.name)) == _plain(getattr(other, f.name))
-            for f in fields(self)
-            if not f.metadata.get("volatile")
-        )
-
-
-def _volatile() -> Any:
-    return field(default=0.0, metadata={"volatile": True})
+from memgene.evolution.event import Event, frozen, volatile
+from memgene.evolution.programs.events import PROGRAM_EVENTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +98,7 @@ class Advised(Event):
     unusable: str
     exchange: str
     usage: Mapping[str, Mapping[str, float]] = field(metadata={"volatile": True})
-    seconds: float = _volatile()
+    seconds: float = volatile()
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +121,7 @@ class Proposed(Event):
     usage: Mapping[str, Mapping[str, float]] = field(
         default_factory=dict, metadata={"volatile": True}
     )
-    seconds: float = _volatile()
+    seconds: float = volatile()
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +142,7 @@ class Evaluated(Event):
     errors: int
     digest: str
     usage: Mapping[str, Mapping[str, float]] = field(metadata={"volatile": True})
-    seconds: float = _volatile()
+    seconds: float = volatile()
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,7 +244,7 @@ class Refitted(Event):
     usage: Mapping[str, Mapping[str, float]] = field(
         default_factory=dict, metadata={"volatile": True}
     )
-    seconds: float = _volatile()
+    seconds: float = volatile()
 
 
 @dataclass(frozen=True, slots=True)
@@ -334,6 +311,7 @@ _KINDS: Mapping[str, type[Event]] = {
         TestMeasured,
         FoldFinished,
         Finished,
+        *PROGRAM_EVENTS,
     )
 }
 
@@ -345,22 +323,6 @@ def from_dict(values: Mapping[str, Any]) -> Event:
     if name not in _KINDS:
         raise RunError(f"unknown event {name!r}")
     try:
-        return _KINDS[name](**{key: _frozen(value) for key, value in values.items()})
+        return _KINDS[name](**{key: frozen(value) for key, value in values.items()})
     except TypeError as error:
         raise RunError(f"event {name!r} does not fit this version: {error}") from error
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, tuple | list):
-        return [_plain(item) for item in value]
-    return value
-
-
-def _frozen(value: Any) -> Any:
-    if isinstance(value, list):
-        return tuple(_frozen(item) for item in value)
-    if isinstance(value, dict):
-        return {key: _frozen(item) for key, item in value.items()}
-    return value

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from memgene.core import Clock, RunError, SystemClock
-from memgene.evolution.events import Event, from_dict
+from memgene.evolution.event import Event
+from memgene.evolution.events import from_dict
 
 FORMAT = 1
 E = TypeVar("E", bound=Event)

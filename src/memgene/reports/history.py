@@ -11,11 +11,11 @@ from typing import TypeVar
 from memgene.core import RunError
 from memgene.evaluation.case import Case
 from memgene.evaluation.records import read_cases
+from memgene.evolution.event import Event
 from memgene.evolution.events import (
     Accepted,
     Diagnosed,
     Evaluated,
-    Event,
     Proposed,
     Rejected,
     Reverted,

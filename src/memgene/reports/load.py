@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from memgene.evaluation.case import Case
+from memgene.evolution.event import Event
 from memgene.evolution.events import (
     Evaluated,
-    Event,
     Finished,
     Promoted,
     Proposed,

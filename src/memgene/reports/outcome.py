@@ -10,7 +10,8 @@ from memgene.evaluation.compare import compare_cases
 from memgene.evaluation.records import read_cases
 from memgene.evaluation.report import intervals
 from memgene.evaluation.statistics import spread
-from memgene.evolution.events import Event, TestMeasured, TestOpened
+from memgene.evolution.event import Event
+from memgene.evolution.events import TestMeasured, TestOpened
 from memgene.evolution.result import EVOLVED, START, best_static
 from memgene.evolution.rundir import row_subject
 from memgene.evolution.scoring import mean

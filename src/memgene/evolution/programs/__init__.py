@@ -1,0 +1,1 @@
+"""Strategy `program`: evolve executable memory programs (M*)."""

@@ -1,0 +1,106 @@
+"""Which questions and which episodes a program is evaluated on (M* §5)."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from memgene.core import Episode, LabelledQuestion
+from memgene.embed.protocol import Embedder, Vectors
+from memgene.evolution.sealed import DevVal
+from memgene.tasks.subset import facility_location, static_subset
+from memgene.tasks.task import Regime, Task
+
+_CHARACTERS = 4_000  # of an episode's text that stand for it
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Questions, and the task cut to the episodes that memory holds when they are asked."""
+
+    task: Task
+    questions: tuple[LabelledQuestion, ...]
+
+    def only(self, questions: Sequence[LabelledQuestion]) -> Sample:
+        """The same memory, other questions of it."""
+        return Sample(self.task, tuple(questions))
+
+
+class Sampler:
+    """Draws the samples of one run from dev and val. Everything follows from the seed.
+
+    Static questions come from val, rotating ones from dev. For M = `per_item` × questions training
+    episodes: under `own_group` they come from the questions' own groups, each group's share in
+    proportion to its questions; under `shared` from the training groups. Where that is all of
+    them, all are used; else the subset that represents the questions best (facility location).
+    """
+
+    def __init__(self, data: DevVal, embedder: Embedder, per_item: int, seed: int) -> None:
+        self._data = data
+        self._embedder = embedder
+        self._per_item = per_item
+        self._seed = seed
+        self._vectors: dict[str, Vectors] = {}
+
+    def static(self, count: int) -> Sample:
+        """k-means over the selection questions' embeddings, one random member of each cluster."""
+        pool = self._data.select
+        places = static_subset(self._embedded_questions(pool), min(count, len(pool)), self._seed)
+        return self.sample([pool[place] for place in places])
+
+    def rotating(self, count: int, key: str) -> Sample:
+        """A fresh random sample of the dev questions; `key` tells the draws of a run apart."""
+        pool = self._data.diagnose
+        rng = random.Random(f"{self._seed}:rotating:{key}")
+        chosen = sorted(rng.sample(range(len(pool)), min(count, len(pool))))
+        return self.sample([pool[place] for place in chosen])
+
+    def fresh(self) -> Sample:
+        """The val questions that nothing selects by, for the check of the finalists."""
+        return self.sample(self._data.fresh)
+
+    def sample(self, questions: Sequence[LabelledQuestion]) -> Sample:
+        """These questions with their episodes."""
+        chosen = tuple(questions)
+        if not chosen:
+            return Sample(self._data.task, ())
+        kept = self._episodes(chosen)
+        episodes = tuple(e for e in self._data.task.episodes if e.id in kept)
+        return Sample(replace(self._data.task, episodes=episodes), chosen)
+
+    def _episodes(self, questions: Sequence[LabelledQuestion]) -> frozenset[str]:
+        most = self._per_item * len(questions)
+        task = self._data.task
+        if task.regime is Regime.SHARED:
+            training = set(self._data.training or ())
+            held = [e for e in task.episodes if e.group in training]
+            return self._subset(questions, held, most)
+        kept: set[str] = set()
+        for group in dict.fromkeys(q.group for q in questions):
+            own = [q for q in questions if q.group == group]
+            held = [e for e in task.episodes if e.group == group]
+            kept |= self._subset(own, held, max(1, round(most * len(own) / len(questions))))
+        return frozenset(kept)
+
+    def _subset(
+        self, questions: Sequence[LabelledQuestion], episodes: Sequence[Episode], most: int
+    ) -> frozenset[str]:
+        if len(episodes) <= most:
+            return frozenset(e.id for e in episodes)
+        texts = {f"episode:{e.id}": e.text[:_CHARACTERS] for e in episodes}
+        similarity = self._embedded_questions(questions) @ self._embedded(texts).T
+        return frozenset(episodes[place].id for place in facility_location(similarity, most))
+
+    def _embedded_questions(self, questions: Sequence[LabelledQuestion]) -> Vectors:
+        return self._embedded({f"question:{q.id}": q.question.text for q in questions})
+
+    def _embedded(self, texts: dict[str, str]) -> Vectors:
+        """One row a text, each embedded once in a run."""
+        new = [name for name in texts if name not in self._vectors]
+        if new:
+            rows = self._embedder.embed([texts[name] for name in new])
+            self._vectors.update(zip(new, rows, strict=True))
+        return np.stack([self._vectors[name] for name in texts])
