@@ -79,7 +79,7 @@ def evaluate(
     check_agent(settings.agent)  # so that an unknown one is refused before anything is made
     with ExitStack() as stack:
         llms = models or stack.enter_context(RoleModels(settings.llm))
-        loading = LoadedModels(llms)
+        loading = stack.enter_context(LoadedModels(llms))
         factories = {
             name: make_factory(name, embedder=settings.embedder or "static", models=loading)
             for name in harness_list(harness)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from pathlib import Path
-from types import MappingProxyType
+from threading import Lock
+from types import MappingProxyType, TracebackType
+from typing import TYPE_CHECKING, Self
 
-from memgene.core import ConfigError
+from memgene.core import ConfigError, DataError
 from memgene.embed.protocol import Embedder, WordVectors
 from memgene.embed.registry import load_embedder, word_vectors
 from memgene.engine.models import EngineModels
@@ -17,6 +20,10 @@ from memgene.harness.baselines.recent import Recent
 from memgene.harness.protocol import HarnessFactory
 from memgene.llm.roles import RoleModels
 from memgene.retrieval.config import RetrievalConfig
+
+if TYPE_CHECKING:
+    from memgene.programs.program import Program
+    from memgene.programs.runtime import ProgramRuntime
 
 STATIC = ("no-memory", "recent", "bm25", "vector", "hybrid-rrf", "bank")
 """The static rows that evolution is compared with by default."""
@@ -54,6 +61,7 @@ _ABOUT: Mapping[str, str] = MappingProxyType(
         "bank-facts": "the same over facts that a language model extracts",
         "bank-both": "the same over turns and extracted facts",
         "genome:PATH": "an evolved bundle",
+        "program:FILE": "a memory program: a file, or the name of one that is shipped",
     }
 )
 
@@ -65,15 +73,18 @@ def harness_names() -> Mapping[str, str]:
 
 class LoadedModels:
     """Embedders, word vectors and language models (by role; None = offline) for several harnesses,
-    each loaded when first asked for.
+    and the sandbox that their programs run in, each loaded when first asked for.
 
-    Whoever makes several factories makes one of these and hands it to each.
+    Whoever makes several factories makes one of these, hands it to each, and closes it (a context
+    manager) when their harnesses are done.
     """
 
     def __init__(self, llms: RoleModels | None = None) -> None:
         self._llms = llms
         self._embedders: dict[str, Embedder] = {}
         self._words: WordVectors | None = None
+        self._programs: dict[str, ProgramRuntime] = {}
+        self._lock = Lock()
 
     def engine(self, config: RetrievalConfig) -> EngineModels:
         """The language models that an engine with this configuration calls."""
@@ -96,14 +107,50 @@ class LoadedModels:
             self._words = next(known, None) or word_vectors()
         return self._words
 
+    def programs(self, embedder: str | Embedder = "static") -> ProgramRuntime:
+        """What runs memory programs, with the toolkit's language model where there is one.
+
+        Raises SandboxUnavailableError when this machine cannot isolate them.
+        """
+        from memgene.programs.runtime import ProgramRuntime
+
+        loaded = self.embedder(embedder)
+        with self._lock:
+            if loaded.name not in self._programs:
+                self._programs[loaded.name] = ProgramRuntime(
+                    llm=self._llms.get("toolkit") if self._llms else None,
+                    embedder=loaded,
+                    words=self.words(loaded),
+                )
+            return self._programs[loaded.name]
+
+    def close(self) -> None:
+        """End the programs. The language models belong to whoever gave them."""
+        with ExitStack() as stack:
+            while self._programs:
+                stack.callback(self._programs.popitem()[1].close)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
 
 def make_factory(
     spec: str, *, embedder: str | Embedder = "static", models: LoadedModels | None = None
 ) -> HarnessFactory:
-    """A factory for a harness name or `genome:PATH`. `models` are shared with other factories.
+    """A factory for a harness name, `genome:PATH` or `program:FILE`. `models` are shared with other
+    factories; programs need them, for it is them that end the sandbox.
 
     Raises:
         ConfigError: the name is unknown.
+        DataError: the program's file cannot be read.
     """
     if spec == "no-memory":
         return NoMemory
@@ -113,6 +160,8 @@ def make_factory(
         return Recent
     if spec.startswith("genome:"):
         return _genome(spec, Path(spec.removeprefix("genome:")), models)
+    if spec.startswith("program:"):
+        return _program(spec, embedder, models)
     if spec not in _CONFIGS:
         raise ConfigError(f"there is no harness {spec!r}; there are {', '.join(_ABOUT)}")
     return bank_factory(_CONFIGS[spec](), embedder, spec, models)
@@ -132,8 +181,49 @@ def bank_factory(
     )
 
 
-def _genome(spec: str, path: Path, models: LoadedModels | None) -> BankHarnessFactory:
+def _genome(spec: str, path: Path, models: LoadedModels | None) -> HarnessFactory:
     from memgene.genome import GenomeBundle
 
     bundle = GenomeBundle.load(path)
+    if bundle.program is not None:
+        from memgene.harness.program import ProgramHarnessFactory
+        from memgene.programs.program import Program
+
+        runtime = _needed(spec, models).programs(bundle.embedder)
+        return ProgramHarnessFactory(Program(bundle.program), runtime, spec)
     return bank_factory(bundle.config, bundle.embedder, spec, models)
+
+
+def _program(spec: str, embedder: str | Embedder, models: LoadedModels | None) -> HarnessFactory:
+    from memgene.harness.program import ProgramHarnessFactory
+
+    program = find_program(spec.removeprefix("program:"))
+    return ProgramHarnessFactory(program, _needed(spec, models).programs(embedder), spec)
+
+
+def _needed(spec: str, models: LoadedModels | None) -> LoadedModels:
+    if models is None:
+        raise ConfigError(f"harness {spec!r} needs LoadedModels, which end its sandbox when closed")
+    return models
+
+
+def find_program(given: str) -> Program:
+    """The program in a file, or the one that is shipped under this name.
+
+    Raises ConfigError when there is none, DataError when the file cannot be read.
+    """
+    from memgene.programs.examples import example, example_names
+    from memgene.programs.program import Program
+    from memgene.programs.seeds import seed, seed_names
+
+    for names, get in ((seed_names(), seed), (example_names(), example)):
+        if given in names:
+            return get(given)
+    path = Path(given)
+    if not path.is_file() and path.suffix != ".py":
+        known = ", ".join((*seed_names(), *example_names()))
+        raise ConfigError(f"there is no program {given!r}: name a file, or one of {known}")
+    try:
+        return Program(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"the program {given} cannot be read: {error}") from error
