@@ -31,6 +31,9 @@ from memgene.evaluation import (
 )
 from memgene.genome import GenomeBundle
 from memgene.harness.registry import bank_factory
+from memgene.programs.examples import example, example_names
+from memgene.programs.program import Program
+from memgene.programs.seeds import seed
 from memgene.retrieval.config import RetrievalConfig
 from memgene.tasks.task import Task
 
@@ -148,6 +151,13 @@ def difference(challenger: Sequence[Case], base: Sequence[Case], metric: str) ->
 def read_genome(path: Path) -> GenomeBundle:
     """An evolved bundle."""
     return GenomeBundle.load(path)
+
+
+def read_program(name: str) -> Program:
+    """A seed or example by name, or a file."""
+    if name.endswith(".py"):
+        return Program(Path(name).read_text(encoding="utf-8"))
+    return example(name) if name in example_names() else seed(name)
 
 
 def read_task(name: str, data: Path | None) -> Task:

@@ -13,7 +13,7 @@ from memgene.testing import tiny_task
 @pytest.mark.parametrize(
     ("setting", "words"),
     [
-        ({"strategy": "program"}, "no strategy 'program'; there is config"),
+        ({"strategy": "coevolve"}, "no strategy 'coevolve'; there is config, program"),
         ({"proposer": "oracle"}, "no proposer 'oracle'; there is rule, random, llm"),
         ({"guard": "lax"}, "no guard 'lax'; there is normal, strict"),
         ({"preset": "quick"}, "no preset 'quick'; there are default, paper"),

@@ -314,3 +314,37 @@ def test_loading_runs_no_code(save: Save, tmp_path: Path) -> None:
             archive.writestr(trap, code)
     assert GenomeBundle.load(path) == BUNDLE
     assert not marker.exists()
+
+
+# -- with an evolved program
+
+SOURCE = 'INSTRUCTION_QUERY = "Wer wär’s?"\r\nraise SystemExit("never run here")\n'
+PROGRAM = replace(BUNDLE, strategy="program", config=RetrievalConfig(), program=SOURCE)
+
+
+def test_a_program_is_kept_to_the_letter(save: Save) -> None:
+    loaded = GenomeBundle.load(save(PROGRAM, "g"))
+    assert loaded == PROGRAM
+    assert loaded.program == SOURCE
+    assert PROGRAM.files()["program.py"] == SOURCE.encode()
+
+
+def test_a_program_counts_in_the_id() -> None:
+    other = replace(PROGRAM, program=SOURCE + "\n")
+    bare = replace(PROGRAM, program=None)
+    assert len({PROGRAM.id, other.id, bare.id}) == 3
+    assert "files" not in tomllib.loads(bare.files()["genome.toml"].decode())
+
+
+def test_an_edited_program_is_refused(save: Save) -> None:
+    path = save(PROGRAM, "g")
+    rewritten(path, "program.py", lambda text: text + "# more\n")
+    with pytest.raises(StoredConfigError, match="was edited"):
+        GenomeBundle.load(path)
+
+
+def test_a_missing_program_is_named(tmp_path: Path) -> None:
+    path = PROGRAM.save(tmp_path / "g")
+    (path / "program.py").unlink()
+    with pytest.raises(NotFoundError, match=r"has no program\.py"):
+        GenomeBundle.load(path)

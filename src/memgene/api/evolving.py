@@ -11,6 +11,7 @@ from typing import Any
 from memgene.core import Budget, InputError
 from memgene.evolution.briefing import MOST_TOKENS
 from memgene.evolution.evolve import run_evolution
+from memgene.evolution.programs.plan import ProgramPlan
 from memgene.evolution.progress import ProgressCallback
 from memgene.evolution.result import EvolveResult
 from memgene.evolution.settings import EvolveSettings
@@ -92,6 +93,7 @@ def evolve(
     data: str | Path | None = None,
     workers: int | None = None,
     diagnosis_tokens: int = MOST_TOKENS,
+    plan: ProgramPlan | str | None = None,
     models: RoleModels | None = None,
     progress: ProgressCallback | None = None,
 ) -> EvolutionRun:
@@ -101,7 +103,10 @@ def evolve(
     task's. `harness`: static memories of the comparison, one name or several; an empty sequence
     means none, None the usual ones. `folds`: as many evolutions, each tested
     on its own groups, pooled; `best` is then refitted on everything and carries no test claim.
-    `proposer`: rule, random, or llm (the model of role diagnose proposes). `models`: language
+    `strategy`: config (the retrieval configuration) or program (executable memory programs).
+    `proposer`: rule, random, or llm (the model of role diagnose proposes; of role reflector for
+    programs). `plan`: how programs are searched for, a `ProgramPlan` or `name=value,…` that
+    changes the preset's. `models`: language
     models by role (default: as settings name them); levers that need one take part where it is.
     `workers`: questions at once (default: as many as the agent's model takes).
     `run_dir` must be new, unless `resume`. The report is written into it.
@@ -125,6 +130,7 @@ def evolve(
         folds=folds,
         workers=workers,
         diagnosis_tokens=diagnosis_tokens,
+        program=_plan(plan, preset),
     )
     with ExitStack() as stack:
         llms = models or stack.enter_context(RoleModels(settings.llm))
@@ -132,6 +138,12 @@ def evolve(
             loaded, asked, Path(run_dir), resume=resume, progress=progress, models=llms
         )
     return EvolutionRun(result, write_report(result.run))
+
+
+def _plan(given: ProgramPlan | str | None, preset: str) -> ProgramPlan | None:
+    if not isinstance(given, str):
+        return given
+    return (ProgramPlan.paper() if preset == "paper" else ProgramPlan()).parsed(given)
 
 
 def _harnesses(given: str | Sequence[str] | None) -> tuple[str, ...]:

@@ -59,6 +59,11 @@ def recipe(genome: str | Path | GenomeBundle | None, config: RetrievalConfig | N
 
     checking.instance(genome, (str, Path, GenomeBundle), "genome", "a path or a GenomeBundle")
     bundle = genome if isinstance(genome, GenomeBundle) else GenomeBundle.load(Path(genome))
+    if bundle.program is not None:
+        raise InputError(
+            f"genome {bundle.id} holds an evolved program, and Memory works with a configuration; "
+            "evaluate the program as harness genome:PATH"
+        )
     return Recipe(bundle.config, bundle)
 
 

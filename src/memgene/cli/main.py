@@ -25,6 +25,8 @@ from memgene.cli.verbs.history import history
 from memgene.cli.verbs.import_ import import_
 from memgene.cli.verbs.levers import levers
 from memgene.cli.verbs.list import list_
+from memgene.cli.verbs.program import check as program_check
+from memgene.cli.verbs.program import run as program_run
 from memgene.cli.verbs.reembed import reembed
 from memgene.cli.verbs.report import report
 from memgene.cli.verbs.search import search
@@ -85,11 +87,15 @@ def build() -> typer.Typer:
     genome = make_app("Look at what evolved.")
     genome.command("show")(genome_show)
     genome.command("verify")(genome_verify)
+    program = make_app("Try memory programs.")
+    program.command("check")(program_check)
+    program.command("run")(program_run)
     for name, verb in _VERBS.items():
         app.command(name)(verb)
     app.callback()(_root)
     app.add_typer(task, name="task")
     app.add_typer(genome, name="genome")
+    app.add_typer(program, name="program")
     return app
 
 

@@ -288,32 +288,30 @@ class Finished(Event):
     evaluations: int
 
 
-_KINDS: Mapping[str, type[Event]] = {
-    event.kind: event
-    for event in (
-        RunStarted,
-        Resumed,
-        Interrupted,
-        Diagnosed,
-        Explored,
-        Advised,
-        Proposed,
-        Evaluated,
-        Accepted,
-        Rejected,
-        Reverted,
-        RoundFinished,
-        Stopped,
-        Rechecked,
-        Promoted,
-        Refitted,
-        TestOpened,
-        TestMeasured,
-        FoldFinished,
-        Finished,
-        *PROGRAM_EVENTS,
-    )
-}
+_ALL: tuple[type[Event], ...] = (
+    RunStarted,
+    Resumed,
+    Interrupted,
+    Diagnosed,
+    Explored,
+    Advised,
+    Proposed,
+    Evaluated,
+    Accepted,
+    Rejected,
+    Reverted,
+    RoundFinished,
+    Stopped,
+    Rechecked,
+    Promoted,
+    Refitted,
+    TestOpened,
+    TestMeasured,
+    FoldFinished,
+    Finished,
+    *PROGRAM_EVENTS,
+)
+_KINDS: Mapping[str, type[Event]] = {event.kind: event for event in _ALL}
 
 
 def from_dict(values: Mapping[str, Any]) -> Event:

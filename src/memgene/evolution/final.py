@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from memgene.core import LabelledQuestion
 from memgene.evaluation.case import Case
@@ -46,9 +47,13 @@ class FinalTools:
     report: Callable[[], None]
 
 
+Subject: TypeAlias = HarnessFactory | RetrievalConfig
+"""A memory to measure: a factory, or the configuration of the bank."""
+
+
 @dataclass(frozen=True, slots=True)
 class FinalOutcome:
-    """The report and the refitted configuration."""
+    """The report and the refitted configuration (the default one where a program evolved)."""
 
     report: TestReport
     config: RetrievalConfig
@@ -66,9 +71,9 @@ class FinalReport:
 
     def run(
         self,
-        promoted: RetrievalConfig,
-        start: RetrievalConfig,
-        static: Mapping[str, HarnessFactory | RetrievalConfig],
+        promoted: Subject,
+        start: Subject,
+        static: Mapping[str, Subject],
         sealed: SealedTest,
         *,
         learned_once: bool,
@@ -80,8 +85,10 @@ class FinalReport:
         """
         val = self._val_scores(static, learned_once)
         chosen = best_static(val)
-        config = self._refitted(EVOLVED, promoted)
-        subjects: dict[str, HarnessFactory | RetrievalConfig] = {EVOLVED: config, START: start}
+        config = RetrievalConfig()
+        if isinstance(promoted, RetrievalConfig):
+            promoted = config = self._refitted(EVOLVED, promoted)
+        subjects: dict[str, Subject] = {EVOLVED: promoted, START: start}
         subjects.update(static)
         if learned_once:
             subjects[LEARNED_ONCE] = self._refitted(LEARNED_ONCE, RetrievalConfig())
@@ -97,7 +104,7 @@ class FinalReport:
         return FinalOutcome(report, config)
 
     def _val_scores(
-        self, static: Mapping[str, HarnessFactory | RetrievalConfig], learned_once: bool
+        self, static: Mapping[str, Subject], learned_once: bool
     ) -> dict[str, float | None]:
         """Mean on all val questions of each static row; learned-once fitted on dev alone."""
         subjects = dict(static)
@@ -153,7 +160,7 @@ class FinalReport:
         self,
         name: str,
         split: str,
-        subject: HarnessFactory | RetrievalConfig,
+        subject: Subject,
         questions: Sequence[LabelledQuestion],
         evaluator: TaskEvaluator,
     ) -> Sequence[Case]:

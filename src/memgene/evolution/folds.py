@@ -98,7 +98,7 @@ def _pooled(bench: Workbench, run: RunFolder, results: Sequence[EvolveResult]) -
     static = {row.name: row.val for row in results[0].test.static}
     chosen = best_static({name: rows[name].val for name in static})
     report = TestReport.of(rows, bench.metric, chosen, bench.settings.seed)
-    place = medoid([result.config for result in results])
+    place = _representative(bench, results)
     meter = BudgetMeter(Budget())
     config = _on_everything(bench, run, results[place].config, meter)
     bundle = GenomeBundle(
@@ -111,6 +111,7 @@ def _pooled(bench: Workbench, run: RunFolder, results: Sequence[EvolveResult]) -
             "division": f"{bench.settings.folds} folds, then fitted on everything",
             "fold": place + 1,
         },
+        program=results[place].program,
     )
     if run.journal.peek(Finished) is None or not (run.path / BEST).exists():
         run.save_best(bundle)
@@ -130,7 +131,18 @@ def _pooled(bench: Workbench, run: RunFolder, results: Sequence[EvolveResult]) -
         usage=add_usage([*(result.usage for result in results), meter.roles]),
         seconds=sum(result.seconds for result in results) + meter.seconds,
         folds=tuple(results),
+        program=results[place].program,
     )
+
+
+def _representative(bench: Workbench, results: Sequence[EvolveResult]) -> int:
+    """Place of the fold whose memory is kept: the medoid of the configurations, or the program
+    with the highest score on the val questions that selected it."""
+    if any(result.program is None for result in results):
+        return medoid([result.config for result in results])
+    metric = f"val/{bench.metric}"
+    found = [GenomeBundle.load(result.best).scores[metric].mean for result in results]
+    return found.index(max(found))
 
 
 def _on_everything(

@@ -83,9 +83,10 @@ class TestReport:
 @dataclass(frozen=True, slots=True)
 class EvolveResult:
     """A finished evolution. `best` is the folder of the promoted genome, `config` what it holds,
-    `promoted` the candidate it came from. `evaluations` counts the questions evaluated by the
-    search; `usage` by role and `seconds` of work cover the final report as well. With folds
-    everything is pooled or added up over them, and `folds` holds each one's result."""
+    `program` the source of an evolved program, `promoted` the candidate it came from.
+    `evaluations` counts the questions evaluated by the search; `usage` by role and `seconds` of
+    work cover the final report as well. With folds everything is pooled or added up over them, and
+    `folds` holds each one's result."""
 
     run: Path
     strategy: str
@@ -99,6 +100,7 @@ class EvolveResult:
     usage: Mapping[str, Mapping[str, float]]
     seconds: float
     folds: tuple[EvolveResult, ...] = ()
+    program: str | None = None
 
     @property
     def best(self) -> Path:

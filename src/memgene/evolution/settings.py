@@ -7,13 +7,16 @@ from typing import Any
 
 from memgene.core import Budget, ConfigError, InputError
 from memgene.evolution.briefing import LEAST_TOKENS, MOST_TOKENS
+from memgene.evolution.diagnosis import is_ranking
 from memgene.evolution.guard import GuardMode
 from memgene.evolution.preset import Preset, get_preset
+from memgene.evolution.programs.plan import ProgramPlan
 from memgene.harness.registry import STATIC
 from memgene.tasks.metrics import get_metric
 from memgene.tasks.task import Task
 
-STRATEGIES = ("config",)
+STRATEGIES = ("config", "program")
+_ANSWERS = "token_f1"
 PROPOSERS = ("rule", "random", "llm")
 
 
@@ -23,7 +26,8 @@ class EvolveSettings:
     of the final report. `budget.iterations` replaces the preset's round limit. `workers` threads
     answer questions (1 = none beside the caller's, None = as many as the agent's model takes);
     they do not change results. `diagnosis_tokens` bounds the prompt of the proposer `llm`
-    (estimated; small models do better with less).
+    (estimated; small models do better with less). `program` says how the strategy `program`
+    searches; without one the preset's plan is taken.
 
     Raises ConfigError or InputError on construction when something is unknown or out of range.
     """
@@ -41,6 +45,7 @@ class EvolveSettings:
     folds: int | None = None
     workers: int | None = None
     diagnosis_tokens: int = MOST_TOKENS
+    program: ProgramPlan | None = None
 
     def __post_init__(self) -> None:
         _one_of("strategy", self.strategy, STRATEGIES)
@@ -49,6 +54,11 @@ class EvolveSettings:
         get_preset(self.preset)
         if self.metric is not None:
             get_metric(self.metric)
+            if self.strategy == "program" and is_ranking(self.metric):
+                raise InputError(
+                    f"programs give text and no ranking, so {self.metric} never applies; "
+                    f"take {_ANSWERS} or evidence_in_text"
+                )
         if self.folds is not None and self.folds < 2:
             raise InputError(f"folds must be at least 2, got {self.folds}")
         if self.seed < 0:
@@ -67,12 +77,24 @@ class EvolveSettings:
         return get_preset(self.preset)
 
     @property
+    def programs(self) -> ProgramPlan:
+        """How programs are searched for."""
+        published = self.preset == "paper"
+        plan = self.program or (ProgramPlan.paper() if published else ProgramPlan())
+        return plan.changed(iterations=self.budget.iterations)
+
+    @property
     def rounds(self) -> int:
         """The round limit."""
+        if self.strategy == "program":
+            return self.programs.iterations
         return self.budget.iterations or self.plan.rounds
 
     def metric_for(self, task: Task) -> str:
-        """What evolution maximises on a task."""
+        """What evolution maximises on a task: by default the task's metric, or `token_f1` where
+        that looks at a ranking and programs evolve, which give text."""
+        if self.metric is None and self.strategy == "program" and is_ranking(task.metric):
+            return _ANSWERS
         return self.metric or task.metric
 
     def to_dict(self, task: Task) -> dict[str, Any]:
@@ -91,8 +113,13 @@ class EvolveSettings:
             "preset": self.preset,
             "budget": limits or None,
             "folds": self.folds,
-            "diagnosis_tokens": self.diagnosis_tokens if self.proposer == "llm" else None,
+            "diagnosis_tokens": self.diagnosis_tokens if self._diagnosed else None,
+            "program": self.programs.to_dict() if self.strategy == "program" else None,
         }
+
+    @property
+    def _diagnosed(self) -> bool:
+        return self.proposer == "llm" and self.strategy == "config"
 
 
 def _one_of(what: str, given: str, known: tuple[str, ...]) -> None:

@@ -19,6 +19,8 @@ from memgene.evolution.final import FinalOutcome, FinalReport, FinalTools
 from memgene.evolution.guard import BestSoFar, Guard, GuardMode, PairedGuard
 from memgene.evolution.llm_proposer import LLMProposer
 from memgene.evolution.means import Means
+from memgene.evolution.programs.single import ProgramEvolution
+from memgene.evolution.programs.sizes import require_a_child
 from memgene.evolution.progress import Place, ProgressCallback, Reporter
 from memgene.evolution.promotion import bundle_of
 from memgene.evolution.proposers import Proposer, RandomProposer
@@ -52,6 +54,9 @@ def evolve_division(
     asked = {**bench.asked, **({"fold": place.fold} if place.folds else {})}
     data, sealed = prepare(bench, division)
     with RunFolder.open(path, asked, {task.name: task.fingerprint}, resume=resume) as run:
+        if bench.settings.strategy == "program":
+            with ProgramEvolution(bench, run, data, division.origin, progress, place) as programs:
+                return programs.run(sealed)
         return _Evolution(bench, run, data, division.origin, progress, place).run(sealed)
 
 
@@ -70,7 +75,12 @@ def prepare(bench: Workbench, division: Division) -> tuple[DevVal, SealedTest]:
                 f"metric {metric.name} applies to none of the {name} questions "
                 f"({metric.description}); choose another with --metric"
             )
-    require_a_round(BudgetMeter(bench.settings.budget), data)
+    meter = BudgetMeter(bench.settings.budget)
+    if bench.settings.strategy == "program":
+        pays = bench.answers_with_a_model
+        require_a_child(bench.settings.programs, data, meter, pays=pays)
+    else:
+        require_a_round(meter, data)
     return data, sealed
 
 

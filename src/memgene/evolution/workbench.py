@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import dataclass, field
 from typing import Any
 
 from memgene.agents.protocol import Agent
@@ -33,7 +34,7 @@ from memgene.tasks.task import Task
 
 @dataclass(frozen=True, slots=True)
 class Workbench:
-    """Made once per evolution; close it (context manager) to release the memories."""
+    """Made once per evolution; close it (context manager) to release the memories and programs."""
 
     task: Task
     settings: EvolveSettings
@@ -44,6 +45,7 @@ class Workbench:
     interrupt: Interruptible
     static: Mapping[str, HarnessFactory | RetrievalConfig]
     llms: RoleModels | None = None
+    held: ExitStack = field(default_factory=ExitStack)
 
     @classmethod
     def of(
@@ -57,18 +59,22 @@ class Workbench:
         configuration it is. Raises ConfigError when an agent, embedder or harness is unknown, and
         when a language model is needed that is not set."""
         if settings.proposer == "llm":
-            (llms or RoleModels.of({})).need("diagnose", "proposer 'llm'")
-        models = LoadedModels(llms)
-        agent = make_agent(settings.agent, llms)
-        embedder = models.embedder(settings.embedder)
-        words = models.words(embedder)
-        static: dict[str, HarnessFactory | RetrievalConfig] = {
-            name: RetrievalConfig()
-            if name == "bank"
-            else make_factory(name, embedder=embedder, models=models)
-            for name in settings.harnesses
-        }
-        return cls(task, settings, agent, embedder, words, MemoryPool(), interrupt, static, llms)
+            asked = "reflector" if settings.strategy == "program" else "diagnose"
+            (llms or RoleModels.of({})).need(asked, "proposer 'llm'")
+        with ExitStack() as stack:
+            models = stack.enter_context(LoadedModels(llms))
+            agent = make_agent(settings.agent, llms)
+            embedder = models.embedder(settings.embedder)
+            words = models.words(embedder)
+            static: dict[str, HarnessFactory | RetrievalConfig] = {
+                name: RetrievalConfig()
+                if name == "bank"
+                else make_factory(name, embedder=embedder, models=models)
+                for name in settings.harnesses
+            }
+            memories = stack.enter_context(MemoryPool())
+            held = stack.pop_all()
+        return cls(task, settings, agent, embedder, words, memories, interrupt, static, llms, held)
 
     @property
     def metric(self) -> str:
@@ -88,8 +94,12 @@ class Workbench:
     @property
     def roles(self) -> Mapping[str, LLM]:
         """The language models that may be called, by role: what this evolution has a use for."""
-        wanted = ["extract", "rewrite"]
-        wanted += ["diagnose"] if self.settings.proposer == "llm" else []
+        if self.settings.strategy == "program":
+            wanted = ["toolkit"]
+            wanted += ["reflector"] if self.settings.proposer == "llm" else []
+        else:
+            wanted = ["extract", "rewrite"]
+            wanted += ["diagnose"] if self.settings.proposer == "llm" else []
         wanted += ["task"] if self.answers_with_a_model else []
         found = {role: self.llms.get(role) for role in wanted} if self.llms else {}
         return {role: model for role, model in sorted(found.items()) if model is not None}
@@ -124,21 +134,30 @@ class Workbench:
         """The model that diagnoses."""
         return self.roles["diagnose"]
 
+    def executor(self) -> Executor:
+        """Answers questions side by side where that is of use."""
+        workers = self.settings.workers or useful_workers(self.agent)
+        return ThreadExecutor(workers) if workers > 1 else SerialExecutor()
+
     def evaluator(
-        self, part: Task, training: tuple[str, ...] | None, *, searching: bool = False
+        self,
+        part: Task,
+        training: tuple[str, ...] | None,
+        *,
+        searching: bool = False,
+        agent: Agent | None = None,
     ) -> TaskEvaluator:
-        """An evaluator that may ask the questions of `part`.
+        """An evaluator that may ask the questions of `part`, by default with the run's agent.
 
         A search for a better ranking (`searching`) does not pay for answers.
         """
         ranking = searching and is_ranking(self.metric)
         metrics = tuple(m for m in self.metrics if not ranking or is_ranking(m))
-        workers = self.settings.workers or useful_workers(self.agent)
-        executor: Executor = ThreadExecutor(workers) if workers > 1 else SerialExecutor()
+        executor = self.executor()
         return TaskEvaluator(
             part,
             training,
-            self.agent,
+            agent or self.agent,
             self.embedder,
             self.words,
             metrics,
@@ -164,7 +183,7 @@ class Workbench:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.memories.close()
+        self.held.close()
 
 
 def can_learn(questions: Sequence[LabelledQuestion]) -> bool:

@@ -17,6 +17,7 @@ from memgene.retrieval.config import RetrievalConfig
 
 FORMAT = 1
 _ZIP_TIME = (1980, 1, 1, 0, 0, 0)
+_PROGRAM = "program.py"
 _LARGEST = 64 * 1024 * 1024
 
 
@@ -34,6 +35,9 @@ class Score:
 class GenomeBundle:
     """An evolved memory. `scores` are named `split/metric`; `fingerprints` names the data.
 
+    `program` is the source of an evolved program (None: the bank alone, by `config`); it is text
+    here and runs in the sandbox only, where `config` says how its `toolkit.bank` retrieves.
+
     Equal content gives equal bytes: nothing here depends on the clock, the machine or a path.
     """
 
@@ -44,15 +48,17 @@ class GenomeBundle:
     scores: Mapping[str, Score] = field(default_factory=dict)
     fingerprints: Mapping[str, str] = field(default_factory=dict)
     provenance: Mapping[str, str | int | float | bool] = field(default_factory=dict)
+    program: str | None = None
 
     @property
     def id(self) -> str:
         """A hash of what decides the memory's behaviour: the embedder, the levers that are not at
         their defaults, overrides and learned weights. A lever that is new and off by default
-        changes no id (docs/decisions/012)."""
+        changes no id (docs/decisions/012). A program counts by its text."""
         changed = self.config.difference(RetrievalConfig())
         own = {name: value for name, (value, _) in changed.items()}
-        return stable_id(json.dumps(own, sort_keys=True), self.embedder)[:12]
+        program = () if self.program is None else (self.program,)
+        return stable_id(json.dumps(own, sort_keys=True), self.embedder, *program)[:12]
 
     def files(self) -> dict[str, bytes]:
         """File names and contents, in order."""
@@ -62,7 +68,7 @@ class GenomeBundle:
         head: dict[str, Any] = {
             "format": FORMAT,
             "id": self.id,
-            "content": stable_id(self.id, retrieval, self.embedder)[:12],
+            "content": _content(self.id, retrieval, self.embedder, self.program),
             "strategy": self.strategy,
             "embedder": self.embedder,
             "parents": list(self.parents),
@@ -73,10 +79,12 @@ class GenomeBundle:
                 for name, s in sorted(self.scores.items())
             },
         }
-        return {
-            "genome.toml": tomli_w.dumps(head).encode(),
-            "retrieval.toml": retrieval.encode(),
-        }
+        if self.program is not None:
+            head["files"] = [_PROGRAM]
+        files = {"genome.toml": tomli_w.dumps(head), "retrieval.toml": retrieval}
+        if self.program is not None:
+            files[_PROGRAM] = self.program
+        return {name: text.encode() for name, text in files.items()}
 
     def save(self, path: Path) -> Path:
         """Write the bundle to a folder, or to a `.zip` by its name. Existing files of the bundle
@@ -124,6 +132,7 @@ class GenomeBundle:
         except ConfigError as error:
             raise StoredConfigError(f"{path}/retrieval.toml: {error}") from error
         try:
+            program = _text(path, _PROGRAM) if _PROGRAM in head.get("files", ()) else None
             bundle = cls(
                 config=config,
                 embedder=head["embedder"],
@@ -132,8 +141,9 @@ class GenomeBundle:
                 scores={n: Score(**s) for n, s in head["scores"].items()},
                 fingerprints=head["fingerprints"],
                 provenance=head["provenance"],
+                program=program,
             )
-            unedited = _is_as_written(head, retrieval)
+            unedited = _is_as_written(head, retrieval, program)
         except (KeyError, TypeError, AttributeError) as error:
             raise StoredConfigError(f"{path}/genome.toml is damaged: {error!r}") from error
         if not unedited:
@@ -143,14 +153,19 @@ class GenomeBundle:
         return bundle
 
 
-def _is_as_written(head: Mapping[str, Any], retrieval: str) -> bool:
+def _content(name: str, retrieval: str, embedder: str, program: str | None) -> str:
+    """A hash of all that is stored, under a genome's id."""
+    return stable_id(name, retrieval, embedder, *(() if program is None else (program,)))[:12]
+
+
+def _is_as_written(head: Mapping[str, Any], retrieval: str, program: str | None) -> bool:
     """Whether the stored values are those that were hashed when they were written, whatever this
     version would write. Bundles without `content` hashed them into their id."""
     import tomli_w
 
     values = tomli_w.dumps(tomllib.loads(retrieval))
     if "content" in head:
-        return bool(stable_id(head["id"], values, head["embedder"])[:12] == head["content"])
+        return bool(_content(head["id"], values, head["embedder"], program) == head["content"])
     return bool(stable_id(values, head["embedder"])[:12] == head["id"])
 
 

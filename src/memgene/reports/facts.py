@@ -55,7 +55,8 @@ def settings(view: RunView) -> Markup:
     """The evolved configuration, the run's settings, and fingerprints of the data."""
     parts: list[Piece] = []
     if view.best:
-        parts.append(details("What evolved: the promoted configuration", _pairs(view.best)))
+        what = "How its bank retrieves" if view.program else "What evolved"
+        parts.append(details(f"{what}: the promoted configuration", _pairs(view.best)))
     if view.settings:
         parts.append(details("Settings of the run", _pairs(view.settings)))
     if view.fingerprints:

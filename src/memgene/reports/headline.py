@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memgene.reports import plots
 from memgene.reports.elements import Markup, Piece, details, element, join, section, table
-from memgene.reports.model import Difference, Round, RunView, Score, Trajectory, Verdict
+from memgene.reports.model import Difference, RunView, Score, Trajectory
 from memgene.reports.numbers import duration, interval, points, probability, signed
 
 
@@ -55,12 +55,14 @@ def comparison(view: RunView) -> Markup:
     if absent:
         words = f"Without {view.metric} (it does not apply to them): {', '.join(absent)}."
         parts.append(element("p", words, class_="quiet"))
+    if view.start:
+        parts.append(element("p", view.start, class_="quiet"))
     parts.append(details("All metrics", _all_metrics(view)))
     return section("On held-out questions", *parts, lead=_method(rows[0][1], view))
 
 
 def trajectories(view: RunView) -> Markup:
-    """Scores on val over the rounds; one plot per fold."""
+    """Scores on val over rounds or iterations; one plot per fold."""
     parts: list[Piece] = []
     folds = len(view.trajectories) > 1
     if folds:
@@ -69,15 +71,17 @@ def trajectories(view: RunView) -> Markup:
     if not parts:
         return Markup("")
     lead = "Acceptance on val guides the search; it is not the claim."
-    return section("How the score moved", plots.legend(), *parts, lead=lead)
+    shown = dict.fromkeys(v for one in view.trajectories for v in one.wording.verdicts)
+    return section("How the score moved", plots.legend(list(shown)), *parts, lead=lead)
 
 
 def _plot(one: Trajectory, metric: str, titled: bool) -> Markup:
-    wide = plots.trajectory(one.rounds, metric, width=860)
-    narrow = plots.trajectory(one.rounds, metric, width=340)
+    step = one.wording.step
+    wide = plots.trajectory(one.rounds, metric, step, width=860)
+    narrow = plots.trajectory(one.rounds, metric, step, width=340)
     head: Piece = element("h3", one.name) if titled else Markup("")
     foot: Piece = element("p", one.stopped, class_="quiet") if one.stopped else Markup("")
-    counted = element("p", _counts(one.rounds), class_="quiet")
+    counted = element("p", one.summary, class_="quiet")
     return join(
         (
             head,
@@ -89,12 +93,6 @@ def _plot(one: Trajectory, metric: str, titled: bool) -> Markup:
     )
 
 
-def _counts(rounds: tuple[Round, ...]) -> str:
-    tried = [r for r in rounds if r.verdict is not Verdict.START]
-    kept = sum(r.verdict is Verdict.ACCEPTED for r in tried)
-    return f"{len(tried)} candidates tried, {kept} accepted."
-
-
 def _fold_table(view: RunView) -> Markup:
     rows = [
         (
@@ -103,11 +101,11 @@ def _fold_table(view: RunView) -> Markup:
             points(one.test.mean) if one.test else None,
             signed(one.test.mean - one.start.mean) if one.test and one.start else None,
             one.test.n if one.test else None,
-            sum(r.verdict is Verdict.ACCEPTED for r in one.rounds),
+            sum(r.verdict.kept for r in one.rounds),
         )
         for one in view.trajectories
     ]
-    return table(("fold", "start", "evolved", "gain", "questions", "accepted"), rows)
+    return table(("fold", "start", "evolved", "gain", "questions", "kept"), rows)
 
 
 def _all_metrics(view: RunView) -> Markup:

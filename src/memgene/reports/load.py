@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 from memgene.evaluation.case import Case
 from memgene.evolution.event import Event
 from memgene.evolution.events import (
+    Advised,
     Evaluated,
     Finished,
     Promoted,
@@ -18,14 +19,19 @@ from memgene.evolution.events import (
     Refitted,
     RunStarted,
 )
-from memgene.evolution.journal import read_journal
+from memgene.evolution.programs.events import Drafted, ProgramsStarted
 from memgene.evolution.result import EVOLVED, START, add_usage
-from memgene.evolution.rundir import BEST, JOURNAL_FILE, read_run
+from memgene.evolution.rundir import BEST, read_run
 from memgene.reports import outcome
-from memgene.reports.history import History, follow, read_history
-from memgene.reports.model import RunView, Trajectory, was_asked
+from memgene.reports.config_history import GENOME, config_history
+from memgene.reports.history import History, follow
+from memgene.reports.model import Chosen, RunView, Trajectory, was_asked
 from memgene.reports.numbers import signed, value
+from memgene.reports.program_history import PROGRAM, program_history
+from memgene.reports.recorded import first, fold_folders, read_events
 from memgene.retrieval.config import RetrievalConfig
+
+_PAID = (Advised, Drafted, Evaluated, Proposed, Refitted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +54,7 @@ def load_view(folder: Path) -> RunView:
     main = _part(folder, "run", str(settings.get("metric", "")))
     folds = [
         _part(path, path.name.replace("-", " "), str(settings.get("metric", "")))
-        for path in sorted(folder.glob("fold-*"), key=_number)
-        if (path / JOURNAL_FILE).exists()
+        for path in fold_folders(folder)
     ]
     parts = folds or [main]
     started = next((p.started for p in parts if p.started), None)
@@ -61,11 +66,13 @@ def load_view(folder: Path) -> RunView:
         task=started.task if started else str(settings.get("task", "")),
         strategy=started.strategy if started else str(settings.get("strategy", "")),
         metric=metric,
-        finished=any(isinstance(e, Finished) for e in main.events),
+        finished=first(main.events, Finished) is not None,
         rows=outcome.scores(rows, seed),
         differences=outcome.differences(rows, metric, seed),
         best_static=outcome.best_on_val([part.val for part in parts], metric),
         trajectories=tuple(_trajectory(part, metric, seed) for part in parts),
+        program=_program(folder, main, folds),
+        start=parts[0].history.start if len(parts) == 1 else "",
         categories=outcome.categories(rows, metric),
         followed=follow(parts[0].history, metric),
         fixed=fixed,
@@ -82,22 +89,37 @@ def load_view(folder: Path) -> RunView:
 
 
 def _part(folder: Path, name: str, metric: str) -> _Part:
-    events = tuple(entry.event for entry in read_journal(folder / JOURNAL_FILE))
-    started = next((e for e in events if isinstance(e, RunStarted)), None)
+    events = read_events(folder)
+    started = first(events, RunStarted)
     test, val = outcome.read_rows(folder, events)
-    history = read_history(folder, events, started.metric if started else metric)
+    programs = first(events, ProgramsStarted) is not None
+    read = program_history if programs else config_history
+    history = read(folder, events, started.metric if started else metric)
     return _Part(name, started, events, history, test, val)
 
 
 def _trajectory(part: _Part, metric: str, seed: int) -> Trajectory:
     found = outcome.scores(part.test, seed)
+    history = part.history
     return Trajectory(
-        part.name,
-        part.history.rounds,
-        found.get(EVOLVED, {}).get(metric),
-        found.get(START, {}).get(metric),
-        part.history.stopped,
+        name=part.name,
+        wording=history.wording,
+        rounds=history.rounds,
+        test=found.get(EVOLVED, {}).get(metric),
+        start=found.get(START, {}).get(metric),
+        stopped=history.stopped,
+        summary=history.summary,
+        drafts=history.drafts,
     )
+
+
+def _program(folder: Path, main: _Part, folds: Sequence[_Part]) -> Chosen | None:
+    """The program that the run yields; of folds, the one in best/."""
+    path = folder / BEST / PROGRAM
+    if folds and path.exists():
+        about = "It came from one of the folds and carries no claim about held-out questions."
+        return Chosen("The program in best/", about, path.read_text(encoding="utf-8"))
+    return main.history.chosen
 
 
 def _pooled(parts: Sequence[Mapping[str, Sequence[Case]]]) -> dict[str, list[Case]]:
@@ -115,12 +137,11 @@ def _search_asked(parts: Sequence[_Part]) -> bool:
 
 
 def _usage(parts: Sequence[_Part]) -> dict[str, dict[str, float]]:
-    return add_usage([e.usage for p in parts for e in p.events if isinstance(e, Evaluated)])
+    return add_usage([e.usage for p in parts for e in p.events if isinstance(e, _PAID)])
 
 
 def _seconds(parts: Sequence[_Part]) -> float:
-    timed = (Evaluated, Proposed, Refitted)
-    return sum(e.seconds for p in parts for e in p.events if isinstance(e, timed))
+    return sum(e.seconds for p in parts for e in p.events if isinstance(e, _PAID))
 
 
 def _evaluations(parts: Sequence[_Part]) -> int:
@@ -129,7 +150,7 @@ def _evaluations(parts: Sequence[_Part]) -> int:
 
 def _best(folder: Path) -> dict[str, str]:
     """Levers of the promoted configuration that differ from the default."""
-    path = folder / BEST / "retrieval.toml"
+    path = folder / BEST / GENOME
     if not path.exists():
         return {}
     config = RetrievalConfig.from_toml(path.read_text(encoding="utf-8"))
@@ -144,15 +165,27 @@ def _best(folder: Path) -> dict[str, str]:
             f"{len(learned.weight)} features, fitted on {learned.questions} questions "
             f"by {learned.target.replace('_', ' ')}"
         )
-    return changed or {"(nothing)": "the default configuration"}
+    if not changed and not (folder / BEST / PROGRAM).exists():
+        return {"(nothing)": "the default configuration"}
+    return changed
 
 
 def _settings(run: Mapping[str, Any]) -> dict[str, str]:
-    flat = {str(k): str(v) for k, v in run.get("settings", {}).items()}
+    flat = dict(_flat(run.get("settings", {})))
     flat.update({f"version of {k}": str(v) for k, v in run.get("versions", {}).items()})
     if run.get("git_revision"):
         flat["git revision"] = str(run["git_revision"])
     return flat
+
+
+def _flat(values: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str]]:
+    """Settings with those inside groups as `group.name`."""
+    for name, item in values.items():
+        if isinstance(item, Mapping):
+            yield from _flat(item, f"{before}{name}.")
+        else:
+            told = ", ".join(map(str, item)) if isinstance(item, list) else str(item)
+            yield f"{before}{name}", told
 
 
 def _notes(parts: Sequence[_Part], folds: bool) -> tuple[str, ...]:
@@ -172,8 +205,3 @@ def _notes(parts: Sequence[_Part], folds: bool) -> tuple[str, ...]:
             elif isinstance(event, Promoted):
                 notes.append(f"{where}promoted candidate {event.candidate}.")
     return tuple(notes)
-
-
-def _number(path: Path) -> tuple[int, str]:
-    digits = path.name.rpartition("-")[2]
-    return (int(digits) if digits.isdigit() else 0, path.name)

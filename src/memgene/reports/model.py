@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from memgene.evaluation.case import Case
+from memgene.reports.node import Node
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,15 @@ class Verdict(StrEnum):
     REJECTED = "rejected"
     REVERTED = "reverted"
     SKIPPED = "skipped"
+    SEED = "seed"
+    BEST = "new best"
+    JOINED = "joined"
+    REFUSED = "refused"
+
+    @property
+    def kept(self) -> bool:
+        """Whether the search went on with it."""
+        return self in (Verdict.ACCEPTED, Verdict.BEST, Verdict.JOINED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +67,16 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """One round: what was tried, why, and what came of it.
+    """One candidate: what was tried in a round (number), why, and what came of it.
 
-    `score` is the candidate's on val, `best` the best accepted one so far. `causes` counts the
-    failures of the incumbent on dev, `zeros` the val questions that
-    scored 0 under the candidate, of how many, per category.
+    `name` is what tables call it: the round where each has one candidate, else the candidate's id.
+    `score` is the candidate's on the selection questions, `best` the best kept one so far. `causes`
+    counts the failures of the incumbent on dev, `zeros` the val questions that scored 0 under the
+    candidate, of how many, per category.
     """
 
     number: int
+    name: str
     verdict: Verdict
     score: float | None
     best: float | None
@@ -80,16 +92,21 @@ class Round:
 
 @dataclass(frozen=True, slots=True)
 class Followed:
-    """One val question as each round's candidate answered it: (round number, case)."""
+    """One val question as candidates answered it: (name of the round or candidate, case)."""
 
     question: str
     gold: tuple[str, ...]
-    steps: tuple[tuple[int, Case], ...]
+    steps: tuple[tuple[str, Case], ...]
 
     @property
     def asked(self) -> bool:
         """Whether it was asked for an answer in any round."""
         return any(was_asked(case) for _, case in self.steps)
+
+    @property
+    def ranked(self) -> bool:
+        """Whether a memory returned a ranking for it, not text alone."""
+        return any(case.hits is not None for _, case in self.steps)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,20 +128,60 @@ class CategoryRow:
 
 
 @dataclass(frozen=True, slots=True)
+class Draft:
+    """A program that was written: its place in the lineage, its patch to the parent (the whole
+    source where there is no parent, empty where none came about), seconds it took, and the file
+    that holds what was said to get it (empty where nothing was). `new_best`: no better one was
+    there when it joined."""
+
+    node: Node
+    patch: str
+    source: str
+    seconds: float
+    transcript: str = ""
+    new_best: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """How a strategy's page calls things: what the plot counts, what a row of a table is, which
+    verdicts there can be, and which candidates the followed question goes through."""
+
+    step: str
+    row: str
+    verdicts: tuple[Verdict, ...]
+    followed: str
+
+
+@dataclass(frozen=True, slots=True)
 class Trajectory:
-    """One evolution's rounds; a run with folds has several."""
+    """One evolution's rounds; a run with folds has several. `drafts` are the programs that a
+    program search wrote, `summary` counts what was tried."""
 
     name: str
+    wording: Wording
     rounds: tuple[Round, ...]
     test: Score | None = None
     start: Score | None = None
     stopped: str = ""
+    summary: str = ""
+    drafts: tuple[Draft, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The program a run yields: the promoted one, or the best so far."""
+
+    title: str
+    about: str
+    source: str
 
 
 @dataclass(frozen=True, slots=True)
 class RunView:
     """Everything one report shows. Absent parts are empty, and the page says so. `search_asked`:
-    the search asked the agent for answers (for a ranking it need not)."""
+    the search asked the agent for answers (for a ranking it need not). `start` says what the row of
+    that name is where it is not the default configuration."""
 
     run: str
     task: str
@@ -135,6 +192,8 @@ class RunView:
     differences: tuple[Difference, ...] = ()
     best_static: str | None = None
     trajectories: tuple[Trajectory, ...] = ()
+    program: Chosen | None = None
+    start: str = ""
     categories: tuple[CategoryRow, ...] = ()
     followed: Followed | None = None
     fixed: tuple[Example, ...] = ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.resources import files
 from string import Template
 
-from memgene.reports import facts, headline, rounds, traces
+from memgene.reports import facts, headline, programs, rounds, traces
 from memgene.reports.elements import element, join
 from memgene.reports.model import RunView
 
@@ -21,9 +21,11 @@ def page(view: RunView) -> str:
             headline.comparison(view),
             headline.trajectories(view),
             rounds.rounds(view),
+            programs.tree(view),
+            programs.chosen(view.program),
             facts.categories(view),
             rounds.zeros(view),
-            rounds.followed(view.followed, view.metric),
+            rounds.followed(view),
             traces.examples(
                 "Fixed",
                 "Held-out questions that gained most over the start.",

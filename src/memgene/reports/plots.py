@@ -35,20 +35,24 @@ class _Frame:
         return _TOP + (self.high - score) / (self.high - self.low) * room
 
 
-def trajectory(rounds: Sequence[Round], metric: str, *, width: int, height: int = 260) -> Markup:
-    """Score on val per round, the best so far as a stepped line, a mark per verdict."""
-    drawn = [r for r in rounds if r.score is not None]
-    if not drawn:
-        return element("p", "No round has a score yet.", class_="quiet")
+def trajectory(
+    rounds: Sequence[Round], metric: str, step: str, *, width: int, height: int = 260
+) -> Markup:
+    """Score on val per step (round or iteration), the best so far as a stepped line, a mark per
+    candidate: at its score, or at the bottom where it was refused before it had one."""
+    drawn = [r for r in rounds if r.score is not None or r.verdict is Verdict.REFUSED]
     scores = [r.score for r in drawn if r.score is not None]
+    if not scores:
+        return element("p", f"No {step} has a score yet.", class_="quiet")
     scores += [r.best for r in drawn if r.best is not None]
     ticks = _ticks(min(scores), max(scores))
     frame = _Frame(width, height, drawn[0].number, drawn[-1].number, ticks[0], ticks[-1])
-    label = f"{metric} on val per round, from {points(scores[0])} to {points(max(scores))}"
+    label = f"{metric} on val per {step}, from {points(scores[0])} to {points(max(scores))}"
+    numbers = list(dict.fromkeys(r.number for r in drawn))
     body = [
-        *_axes(frame, ticks, drawn),
+        *_axes(frame, ticks, numbers, step),
         _best_line(frame, drawn),
-        *(_mark(frame, r) for r in drawn),
+        *(_mark(frame, r, step) for r in drawn),
     ]
     inner = join(body).html
     return Markup(
@@ -57,11 +61,11 @@ def trajectory(rounds: Sequence[Round], metric: str, *, width: int, height: int 
     )
 
 
-def legend() -> Markup:
-    """What the marks of `trajectory` mean."""
+def legend(verdicts: Sequence[Verdict]) -> Markup:
+    """What the marks of `trajectory` mean, for the verdicts there can be."""
     frame = _Frame(18, 18, 0, 1, 0.0, 1.0)
     entries = []
-    for verdict in (Verdict.START, Verdict.ACCEPTED, Verdict.REJECTED, Verdict.REVERTED):
+    for verdict in verdicts:
         shape = _shape(verdict, frame.width / 2, frame.height / 2).html
         mark = Markup(f'<svg viewBox="0 0 18 18" width="18" height="18">{shape}</svg>')
         entries.append(element("span", mark, " ", verdict.value))
@@ -130,7 +134,7 @@ def _label(tick: float) -> str:
     return f"{100 * tick:.4g}"
 
 
-def _axes(frame: _Frame, ticks: Sequence[float], rounds: Sequence[Round]) -> list[Markup]:
+def _axes(frame: _Frame, ticks: Sequence[float], numbers: Sequence[int], step: str) -> list[Markup]:
     parts = []
     for tick in ticks:
         y = frame.y(tick)
@@ -140,18 +144,15 @@ def _axes(frame: _Frame, ticks: Sequence[float], rounds: Sequence[Round]) -> lis
                 f'<text x="{_LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">{_label(tick)}</text>'
             )
         )
-    every = max(1, math.ceil(len(rounds) / (frame.width / 40)))
+    every = max(1, math.ceil(len(numbers) / (frame.width / 40)))
     base = frame.height - _BOTTOM + 20
     parts += [
-        Markup(
-            f'<text x="{frame.x(round_.number):.1f}" y="{base}" text-anchor="middle">'
-            f"{round_.number}</text>"
-        )
-        for round_ in rounds[::every]
+        Markup(f'<text x="{frame.x(number):.1f}" y="{base}" text-anchor="middle">{number}</text>')
+        for number in numbers[::every]
     ]
     middle = (_LEFT + frame.width - _RIGHT) / 2
     parts.append(
-        Markup(f'<text x="{middle:.0f}" y="{base + 16}" text-anchor="middle">round</text>')
+        Markup(f'<text x="{middle:.0f}" y="{base + 16}" text-anchor="middle">{step}</text>')
     )
     return parts
 
@@ -166,20 +167,27 @@ def _best_line(frame: _Frame, rounds: Sequence[Round]) -> Markup:
     return Markup(f'<path class="best" d="{"".join(path)}"/>' if path else "")
 
 
-def _mark(frame: _Frame, round_: Round) -> Markup:
-    assert round_.score is not None
-    shape = _shape(round_.verdict, frame.x(round_.number), frame.y(round_.score)).html
-    words = f"round {round_.number}: {points(round_.score)}, {round_.verdict.value}"
-    return Markup(f"<g><title>{words}</title>{shape}</g>")
+def _mark(frame: _Frame, round_: Round, step: str) -> Markup:
+    at = frame.low if round_.score is None else round_.score
+    shape = _shape(round_.verdict, frame.x(round_.number), frame.y(at)).html
+    score = "" if round_.score is None else f"{points(round_.score)}, "
+    candidate = "" if round_.name == str(round_.number) else f", {round_.name}"
+    words = f"{step} {round_.number}{candidate}: {score}{round_.verdict.value}"
+    return Markup(f"<g><title>{escape(words)}</title>{shape}</g>")
 
 
 def _shape(verdict: Verdict, x: float, y: float) -> Markup:
-    """A filled circle for what was kept, a hollow one for what was not, a triangle for a revert."""
+    """A filled circle for what was kept, a hollow one for what was not, a square for what the
+    search began with, a triangle for a revert, a cross for a refusal."""
+    if verdict is Verdict.REFUSED:
+        path = f"M{x - 5:.1f} {y - 5:.1f}l10 10m0 -10l-10 10"
+        return Markup(f'<path class="mark refused" d="{path}"/>')
     if verdict is Verdict.REVERTED:
         path = f"M{x - 6:.1f} {y - 5:.1f}H{x + 6:.1f}L{x:.1f} {y + 6:.1f}Z"
         return Markup(f'<path class="mark reverted" d="{path}"/>')
-    if verdict is Verdict.START:
+    if verdict in (Verdict.START, Verdict.SEED):
         return Markup(
             f'<rect class="mark start" x="{x - 5:.1f}" y="{y - 5:.1f}" width="10" height="10"/>'
         )
-    return Markup(f'<circle class="mark {verdict.value}" cx="{x:.1f}" cy="{y:.1f}" r="5.5"/>')
+    kind = "accepted" if verdict is Verdict.BEST else verdict.value
+    return Markup(f'<circle class="mark {kind}" cx="{x:.1f}" cy="{y:.1f}" r="5.5"/>')

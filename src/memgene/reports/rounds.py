@@ -10,6 +10,7 @@ from memgene.reports.model import Change, Followed, Round, RunView, Trajectory, 
 from memgene.reports.numbers import duration, points
 from memgene.reports.traces import evidence_places, trace
 
+_SHOWN = 12  # rows of a table that are not folded away
 UNASKED = "The search asked for no answers: its metric looks at the ranking alone."
 
 
@@ -17,6 +18,8 @@ def rounds(view: RunView) -> Markup:
     """A list of rounds per trajectory, and the table of failure causes."""
     parts: list[Piece] = []
     for one in view.trajectories:
+        if one.drafts:
+            continue
         body = join(
             (element("ol", *(_round(r) for r in one.rounds), class_="rounds"), _causes(one.rounds))
         )
@@ -31,47 +34,64 @@ def rounds(view: RunView) -> Markup:
 
 
 def zeros(view: RunView) -> Markup:
-    """Val questions that scored nothing, per category and round."""
+    """Val questions that scored nothing, per category and candidate."""
     parts = [_zero_table(one, len(view.trajectories) > 1) for one in view.trajectories]
     if not any(part.html for part in parts):
         return Markup("")
+    of_rounds = any(one.wording.row == "round" for one in view.trajectories)
+    whose = "each round's candidate" if of_rounds else "each candidate"
     lead = (
-        f"Val questions with {view.metric} 0 under each round's candidate, of how many. "
+        f"Val questions with {view.metric} 0 under {whose}, of how many. "
         "Val guides the search; these are not held-out numbers."
     )
     return section("Questions that scored zero", *parts, lead=lead)
 
 
-def followed(one: Followed | None, metric: str) -> Markup:
-    """A question's answers and scores, round by round."""
+def followed(view: RunView) -> Markup:
+    """A question's answers and scores, candidate by candidate."""
+    one = view.followed
     if one is None or not one.steps:
         return Markup("")
-    head = ("round", metric, "evidence at", *(("answer",) if one.asked else ()), "first hit")
-    rows = [
-        (
-            number,
-            points(case.scores.get(metric)),
-            _found(case),
-            *((case.answer or "–",) if one.asked else ()),
-            _top(case),
-        )
-        for number, case in one.steps
-    ]
+    wording = view.trajectories[0].wording
     gold = " / ".join(one.gold) or "(not answerable)"
-    said = "The val question that gained most; ✓ marks gold evidence."
+    said = "The val question that gained most."
+    if one.ranked:
+        said = "The val question that gained most; ✓ marks gold evidence."
     return section(
-        "One question through all rounds",
+        wording.followed,
         element("p", said if one.asked else f"{said} {UNASKED}", class_="quiet"),
         element("p", element("b", one.question), " Gold: ", gold),
-        table(head, rows, numeric_from=99),
-        details("Its trace in the first and the last round", *_ends(one)),
+        _steps(one, wording.row, view.metric),
+        details(f"Its trace in the first and the last {wording.row}", *_ends(one, wording.row)),
     )
 
 
-def _ends(one: Followed) -> list[Markup]:
+def _steps(one: Followed, row: str, metric: str) -> Markup:
+    """A line per candidate; where memories return text alone there is no ranking to tell of."""
+    answer, found, top = ("answer",), ("evidence at",), ("first hit",)
+    head = (row, metric, *(found if one.ranked else ()), *(answer if one.asked else ()))
+    rows = [
+        (
+            name,
+            points(case.scores.get(metric)),
+            *((_found(case),) if one.ranked else ()),
+            *((_answered(case),) if one.asked else ()),
+            *((_top(case),) if one.ranked else ()),
+        )
+        for name, case in one.steps
+    ]
+    return table((*head, *(top if one.ranked else ())), rows, numeric_from=99)
+
+
+def _ends(one: Followed, row: str) -> list[Markup]:
     first, last = one.steps[0], one.steps[-1]
     chosen = [first] if first[0] == last[0] else [first, last]
-    return [join((element("h3", f"Round {number}"), trace(case))) for number, case in chosen]
+    word = row.capitalize()
+    return [join((element("h3", f"{word} {name}"), trace(case))) for name, case in chosen]
+
+
+def _answered(case: Case) -> str:
+    return case.answer or ("(it broke)" if case.failure else "–")
 
 
 def _found(case: Case) -> str:
@@ -142,8 +162,8 @@ def _zero_table(one: Trajectory, titled: bool) -> Markup:
         found = r.zeros.get(name)
         return None if found is None else f"{found[0]} / {found[1]}"
 
-    rows: list[tuple[Piece, ...]] = [
-        (r.number, *(cell(r, name) for name in names)) for r in counted
-    ]
-    drawn = table(("round", *names), rows)
-    return details(one.name, drawn) if titled else drawn
+    rows: list[tuple[Piece, ...]] = [(r.name, *(cell(r, name) for name in names)) for r in counted]
+    drawn = table((one.wording.row, *names), rows)
+    if titled:
+        return details(one.name, drawn)
+    return drawn if len(rows) <= _SHOWN else details(f"All {len(rows)} candidates", drawn)

@@ -24,7 +24,7 @@ def trace(case: Case) -> Markup:
     """Answer and first hits with rank and score per view; ✓ marks gold evidence."""
     parts: list[Piece] = [_answer(case)]
     if case.hits is None:
-        parts.append(element("p", "This memory returns text without a ranking.", class_="quiet"))
+        parts.append(_text(case))
     else:
         rows = [_hit(place, hit, case) for place, hit in enumerate(case.hits[:HITS_SHOWN], 1)]
         parts.append(table(("", "memory, and why it stands there", "score"), rows, numeric_from=2))
@@ -32,9 +32,20 @@ def trace(case: Case) -> Markup:
     return join(parts)
 
 
+def _text(case: Case) -> Markup:
+    """What a memory without a ranking returned, folded away."""
+    told = element("p", "This memory returns text without a ranking.", class_="quiet")
+    if not case.context:
+        return told
+    shown = element("p", case.context, class_="message")
+    return join((told, details("The text it returned", shown)))
+
+
 def _answer(case: Case) -> Markup:
     if case.error is not None:
         return element("p", element("b", "Error: "), case.error)
+    if case.failure is not None:
+        return element("p", element("b", "The memory broke: "), case.failure)
     if not was_asked(case):
         words = "No answer was asked for: the metric looks at the ranking alone."
         return element("p", words, class_="quiet")

@@ -58,7 +58,10 @@ def test_the_search_finds_a_question_inside_other_words() -> None:
     assert questions_in("Where did the new boat go?", hashes) == []
 
 
-@pytest.mark.parametrize("folder", ["llm/prompts", "agents", "evolution", "tasks/judges", "engine"])
+@pytest.mark.parametrize(
+    "folder",
+    ["llm/prompts", "agents", "evolution", "tasks/judges", "engine", "programs", "testing"],
+)
 def test_no_words_for_models_hold_a_benchmark_question(folder: str) -> None:
     hashes = known()
     assert sum(map(len, hashes.values())) > 1500

@@ -15,7 +15,9 @@ Run = Annotated[
 Strategy = Annotated[
     str,
     typer.Option(
-        "--strategy", metavar="NAME", help="What evolves: config (the retrieval configuration)."
+        "--strategy",
+        metavar="NAME",
+        help="What evolves: config (retrieval) or program (memory programs).",
     ),
 ]
 Metric = Annotated[
@@ -38,7 +40,9 @@ Harness = Annotated[
 Proposer = Annotated[
     str,
     typer.Option(
-        "--proposer", metavar="NAME", help="rule, llm ([llm.diagnose]), or random (the ablation)."
+        "--proposer",
+        metavar="NAME",
+        help="rule, random (the ablation), or llm ([llm.diagnose]; programs: [llm.reflector]).",
     ),
 ]
 Guard = Annotated[
@@ -60,6 +64,15 @@ Preset = Annotated[
     typer.Option("--preset", metavar="NAME", help="default, or paper (the published protocol)."),
 ]
 
+Plan = Annotated[
+    str | None,
+    typer.Option(
+        "--plan",
+        metavar="NAME=VALUE,…",
+        help="Of a program search: search=max, scope=code, children=4, static_items=50, …",
+    ),
+]
+
 
 def evolve(
     task: options.Task,
@@ -75,6 +88,7 @@ def evolve(
     budget: Limits = None,
     seed: options.Seed = 0,
     preset: Preset = "default",
+    plan: Plan = None,
     workers: options.Workers = None,
     embedder: options.Embedder = None,
     data: options.Data = None,
@@ -105,6 +119,7 @@ def evolve(
             proposer=proposer,
             guard=guard,
             preset=preset,
+            plan=plan,
             workers=workers,
             embedder=embedder,
             progress=progress,

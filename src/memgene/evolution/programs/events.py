@@ -51,6 +51,7 @@ class Drafted(Event):
     parent: str
     proposer: str
     title: str
+    message: str
     digest: str
     normal: str
     attempts: int

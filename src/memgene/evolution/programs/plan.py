@@ -97,6 +97,20 @@ class ProgramPlan:
             mend_violations=True,
         )
 
+    def parsed(self, text: str) -> ProgramPlan:
+        """Changed as `search=max,children=4,seeds=hybrid+bank` says, the command line's form.
+
+        Raises InputError for an unknown setting or a value that is none.
+        """
+        kinds = {f.name: type(getattr(ProgramPlan(), f.name)) for f in fields(self)}
+        values: dict[str, Any] = {}
+        for part in filter(None, (p.strip() for p in text.split(","))):
+            name, _, value = part.partition("=")
+            if name not in kinds:
+                raise InputError(f"a plan has no {name!r}; it has {', '.join(sorted(kinds))}")
+            values[name] = _read(name, value.strip(), kinds[name])
+        return self.changed(**values)
+
     def changed(self, **values: Any) -> ProgramPlan:
         """A copy with some settings changed; None leaves one as it is."""
         return replace(self, **{name: value for name, value in values.items() if value is not None})
@@ -126,6 +140,22 @@ _LEAST = {
     "successes": 0,
     "prompt_tokens": 1_000,
 }
+
+
+def _read(name: str, text: str, kind: type) -> Any:
+    """A setting's value as it is written."""
+    if kind is tuple:
+        return tuple(filter(None, text.split("+")))
+    if kind is bool:
+        if text not in ("true", "false"):
+            raise InputError(f"{name} is true or false, got {text!r}")
+        return text == "true"
+    if issubclass(kind, str):
+        return text
+    try:
+        return float(text) if kind is float else int(text)
+    except ValueError:
+        raise InputError(f"{name} needs a number, got {text!r}") from None
 
 
 def _choice(plan: ProgramPlan, name: str, known: type[StrEnum]) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from memgene.evolution.sealed import DevVal
 from memgene.tasks.subset import facility_location, static_subset
 from memgene.tasks.task import Regime, Task
 
+_T = TypeVar("_T")
 _CHARACTERS = 4_000  # of an episode's text that stand for it
 
 
@@ -44,6 +46,9 @@ class Sampler:
         self._per_item = per_item
         self._seed = seed
         self._vectors: dict[str, Vectors] = {}
+        self._of_group: dict[str, list[Episode]] = {}
+        for episode in data.task.episodes:
+            self._of_group.setdefault(episode.group, []).append(episode)
 
     def static(self, count: int) -> Sample:
         """k-means over the selection questions' embeddings, one random member of each cluster."""
@@ -81,7 +86,7 @@ class Sampler:
         kept: set[str] = set()
         for group in dict.fromkeys(q.group for q in questions):
             own = [q for q in questions if q.group == group]
-            held = [e for e in task.episodes if e.group == group]
+            held = self._of_group.get(group, [])
             kept |= self._subset(own, held, max(1, round(most * len(own) / len(questions))))
         return frozenset(kept)
 
@@ -90,17 +95,23 @@ class Sampler:
     ) -> frozenset[str]:
         if len(episodes) <= most:
             return frozenset(e.id for e in episodes)
-        texts = {f"episode:{e.id}": e.text[:_CHARACTERS] for e in episodes}
-        similarity = self._embedded_questions(questions) @ self._embedded(texts).T
+        rows = self._embedded(
+            [(f"episode:{e.id}", e) for e in episodes], lambda e: e.text[:_CHARACTERS]
+        )
+        similarity = self._embedded_questions(questions) @ rows.T
         return frozenset(episodes[place].id for place in facility_location(similarity, most))
 
     def _embedded_questions(self, questions: Sequence[LabelledQuestion]) -> Vectors:
-        return self._embedded({f"question:{q.id}": q.question.text for q in questions})
+        return self._embedded([(f"question:{q.id}", q) for q in questions], _words)
 
-    def _embedded(self, texts: dict[str, str]) -> Vectors:
-        """One row a text, each embedded once in a run."""
-        new = [name for name in texts if name not in self._vectors]
+    def _embedded(self, named: Sequence[tuple[str, _T]], text: Callable[[_T], str]) -> Vectors:
+        """One row each, embedded once in a run."""
+        new = [(name, each) for name, each in named if name not in self._vectors]
         if new:
-            rows = self._embedder.embed([texts[name] for name in new])
-            self._vectors.update(zip(new, rows, strict=True))
-        return np.stack([self._vectors[name] for name in texts])
+            rows = self._embedder.embed([text(each) for _, each in new])
+            self._vectors.update(zip((name for name, _ in new), rows, strict=True))
+        return np.stack([self._vectors[name] for name, _ in named])
+
+
+def _words(question: LabelledQuestion) -> str:
+    return question.question.text

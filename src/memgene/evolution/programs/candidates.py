@@ -1,0 +1,138 @@
+"""Candidates of a program search: written down and evaluated, each exactly once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from memgene.core import RunError
+from memgene.evaluation.case import Case
+from memgene.evolution.budget import BudgetMeter
+from memgene.evolution.programs.drafting import Draft
+from memgene.evolution.programs.evaluating import ProgramEvaluator
+from memgene.evolution.programs.events import Drafted
+from memgene.evolution.programs.observed import Observed
+from memgene.evolution.programs.patch import patch_of
+from memgene.evolution.programs.pool import Member
+from memgene.evolution.programs.sampling import Sample
+from memgene.evolution.recorder import Recorder
+from memgene.evolution.rundir import RunFolder
+from memgene.programs.normal import normal_hash
+from memgene.programs.program import Program
+
+PROGRAM = "program.py"
+TRANSCRIPT = "reflection.md"
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """Recorded cases of one evaluation, and what else was seen."""
+
+    cases: Sequence[Case]
+    observed: Observed
+
+
+class ProgramCandidates:
+    """Files, events and cases of the candidates of one run."""
+
+    def __init__(
+        self, run: RunFolder, recorder: Recorder, meter: BudgetMeter, evaluator: ProgramEvaluator
+    ) -> None:
+        self._run = run
+        self._recorder = recorder
+        self._meter = meter
+        self._evaluator = evaluator
+
+    def recorded(self, name: str) -> tuple[Drafted, Draft] | None:
+        """The draft that the journal holds next for this candidate, None when it is to be made."""
+        event = self._run.journal.peek(Drafted, candidate=name)
+        if event is None:
+            return None
+        source = "" if not event.digest else self.source(name)
+        if event.digest and Program(source).digest != event.digest:
+            raise RunError(
+                f"{self._run.folder_of(name) / PROGRAM} is not what the journal recorded; "
+                "start a new run folder"
+            )
+        draft = Draft(
+            source, event.title, event.message, attempts=event.attempts, refused=event.refused
+        )
+        return event, draft
+
+    def source(self, name: str) -> str:
+        """The program of a candidate as it is kept."""
+        path = self._run.folder_of(name) / PROGRAM
+        try:
+            return path.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            raise RunError(f"{path} is gone, though the journal names it") from None
+
+    def keep(
+        self,
+        iteration: int,
+        name: str,
+        parent: Member | None,
+        by: str,
+        draft: Draft,
+        seconds: float,
+    ) -> Drafted:
+        """Write a draft's files, then the event that vouches for them."""
+        origin = parent.id if parent else ""
+        files = {"message.md": _message(name, origin, by, draft)}
+        if draft.source:
+            files[PROGRAM] = draft.source
+            if parent is not None:
+                files["patch.diff"] = patch_of(parent.id, parent.program.source, name, draft.source)
+        if draft.transcript:
+            files[TRANSCRIPT] = draft.transcript
+        self._run.save_files(name, files)
+        return self.count(
+            Drafted(
+                iteration=iteration,
+                candidate=name,
+                parent=origin,
+                proposer=by,
+                title=draft.title,
+                message=draft.message,
+                digest=Program(draft.source).digest if draft.source else "",
+                normal=normal_hash(draft.source) if draft.source else "",
+                attempts=draft.attempts,
+                refused=draft.refused,
+                exchange=draft.exchange,
+                usage=draft.usage,
+                seconds=seconds,
+            )
+        )
+
+    def count(self, event: Drafted) -> Drafted:
+        """Emit a draft's event and count what it took."""
+        made = self._run.journal.emit(event)
+        self._meter.add_work(made.usage, made.seconds)
+        return made
+
+    def evaluate(
+        self, subject: str, split: str, program: Program, sample: Sample, *, limited: bool = True
+    ) -> Seen:
+        """Cases of a program on a sample, from the record where it is there."""
+        beside = f"{split}.json"
+
+        def work() -> Sequence[Case]:
+            found = self._evaluator.evaluate(program, sample, f"{subject} {split}")
+            self._run.save_files(subject, {beside: found.observed.to_json()})
+            return found.cases
+
+        cases = self._recorder.cases(subject, split, sample.questions, work, limited=limited)
+        path = self._run.folder_of(subject) / beside
+        known = path.read_text(encoding="utf-8") if path.exists() else Observed().to_json()
+        return Seen(cases, Observed.from_json(known))
+
+    def forget(self) -> None:
+        """End the workers of what was evaluated so far."""
+        self._evaluator.forget()
+
+
+def _message(name: str, origin: str, by: str, draft: Draft) -> str:
+    head = f"# Candidate {name}\n\nFrom {origin or 'nothing'}, by {by}: {draft.title}\n"
+    body = f"\n{draft.message.strip()}\n" if draft.message.strip() else ""
+    refused = f"\nRefused: {draft.refused}\n" if draft.refused else ""
+    return head + body + refused

@@ -1,0 +1,55 @@
+"""How many questions a program search looks at, and which programs it starts from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from memgene.core import InputError
+from memgene.evolution.budget import BudgetMeter
+from memgene.evolution.programs.plan import ProgramPlan, Search
+from memgene.evolution.sealed import DevVal
+from memgene.programs.program import Program
+from memgene.programs.seeds import seed
+
+_PAID, _FREE = (25, 5), (200, 25)
+_SEEDS = ("vector-search", "experience-learner", "hybrid", "bank")
+_WITH_MODEL = ("vector-search", "llm-summarizer", "experience-learner", "hybrid", "bank")
+_EMPTY = ("empty",)
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """Numbers of static and rotating questions of one run."""
+
+    static: int
+    rotating: int
+
+    @classmethod
+    def of(cls, plan: ProgramPlan, data: DevVal, *, pays: bool) -> Sizes:
+        """What the plan says, as far as there are questions. `pays`: answers cost something, so
+        that the paper's small numbers are the default."""
+        static, rotating = _PAID if pays else _FREE
+        return cls(
+            min(plan.static_items or static, len(data.select)),
+            min(plan.rotating_items or rotating, len(data.diagnose)),
+        )
+
+
+def seeds_of(plan: ProgramPlan, *, llm: bool) -> Sequence[tuple[str, Program]]:
+    """The programs that a search starts from, by name. `llm`: programs have a language model; the
+    summarising seed is left out by default where they have none.
+
+    Raises ConfigError for a name that is no seed.
+    """
+    usual = _EMPTY if plan.search is Search.LINEAR else _WITH_MODEL if llm else _SEEDS
+    return [(name, seed(name)) for name in plan.seeds or usual]
+
+
+def require_a_child(plan: ProgramPlan, data: DevVal, meter: BudgetMeter, *, pays: bool) -> None:
+    """Raises InputError when the budget does not cover the seeds and one child."""
+    sizes = Sizes.of(plan, data, pays=pays)
+    seeds = len(seeds_of(plan, llm=False))
+    blocked = meter.blocks((seeds + 1) * sizes.static + sizes.rotating)
+    if blocked is not None:
+        raise InputError(f"the budget does not cover the seeds and one child: {blocked}")
