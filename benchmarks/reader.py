@@ -16,7 +16,7 @@ import argparse
 import hashlib
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from common import (
@@ -24,6 +24,7 @@ from common import (
     cell,
     difference,
     finish,
+    interval_of,
     note,
     points,
     read_task,
@@ -69,6 +70,7 @@ def main() -> None:
         ("row", "agent", F1, "− first row", "recall@10", "errors", "calls", "fresh"),
         [_row(key, one, base) for key, one in found.items()],
     )
+    _agents(found)
     finish(
         "reader",
         {
@@ -87,6 +89,36 @@ def main() -> None:
             },
         },
     )
+
+
+def _agents(found: Mapping[Key, HarnessReport]) -> None:
+    """Every further agent beside the first one with the same memory, as a whole and by category."""
+    first = next(agent for _, agent in found)
+    rows = []
+    for (name, agent), one in found.items():
+        if agent == first:
+            continue
+        base = found[name, first].cases
+        for category in (None, *dict.fromkeys(case.category for case in base)):
+            mine, theirs = (
+                [c for c in cases if category in (None, c.category)] for cases in (one.cases, base)
+            )
+            rows.append(
+                (
+                    name,
+                    agent,
+                    category or "all",
+                    str(len(mine)),
+                    cell(interval_of(mine, F1)),
+                    cell(difference(mine, theirs, F1), signed=True),
+                )
+            )
+    if rows:
+        table(
+            f"against the agent {first}",
+            ("row", "agent", "category", "questions", F1, "difference"),
+            rows,
+        )
 
 
 def digest(cases: Sequence[Case]) -> str:

@@ -20,6 +20,7 @@ from memgene.evolution.reflection.material import (
     ShownWrite,
     ToolkitNotes,
 )
+from memgene.evolution.reflection.prompt import PromptTooLongError
 from memgene.evolution.reflection.reflector import NoProposalError, Proposal, Reflector
 from memgene.evolution.scoring import value
 from memgene.llm.protocol import ChatMessage
@@ -92,6 +93,8 @@ class ReflectiveDrafter:
             )
         except ModelError as error:
             return Draft(source, "no reply", refused=f"the model gave no reply: {error}")
+        except PromptTooLongError as error:
+            return Draft(source, "not asked", refused=str(error))
         return Draft(made.source, made.title, made.body, transcript(made.exchange), made.attempts)
 
     def _material(self, task: DraftTask) -> Material:
