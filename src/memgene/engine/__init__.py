@@ -1,7 +1,7 @@
 """One memory at work: writing units with their vectors, and reading rankings with reasons."""
 
 from memgene.engine.engine import MemoryEngine
-from memgene.engine.reading import Retrieval, compose
+from memgene.engine.reading import Retrieval, compose, compose_hits
 from memgene.engine.reextraction import reextract
 from memgene.engine.remembering import Remembered
 from memgene.engine.writing import reembed, units_from_episode
@@ -11,6 +11,7 @@ __all__ = [
     "Remembered",
     "Retrieval",
     "compose",
+    "compose_hits",
     "reembed",
     "reextract",
     "units_from_episode",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -71,16 +72,21 @@ def hits_of(
 
 
 def compose(retrieval: Retrieval) -> tuple[str, int]:
-    """The context text and how many hits stand in it.
+    """The context text and how many hits stand in it, as the serving configuration limits them."""
+    served = retrieval.config
+    return compose_hits(retrieval.hits[: served.context_k], served.context_chars)
 
-    Best first, one rendered line a hit, at most `context_k` lines and `context_chars`
-    characters. A first line that is longer is cut and ends in `…`, so that a hit never leaves the
-    context empty; a later line that would cross the limit and all after it are left out.
+
+def compose_hits(hits: Sequence[Hit], limit: int) -> tuple[str, int]:
+    """The text of hits in at most `limit` characters (1 or more), and how many stand in it.
+
+    In the order given, one rendered line a hit. A first line that is longer is cut and ends in
+    `…`, so that a hit never leaves the context empty; a later line that would cross the limit and
+    all after it are left out.
     """
-    limit = retrieval.config.context_chars
     lines: list[str] = []
     used = 0
-    for hit in retrieval.hits[: retrieval.config.context_k]:
+    for hit in hits:
         line = hit.rendered or hit.text
         if not lines:
             line = _cut(line, limit)
