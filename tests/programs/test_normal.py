@@ -140,6 +140,7 @@ def test_names_that_are_looked_up_as_text_count() -> None:
 def test_text_that_is_no_python_is_hashed_as_it_is() -> None:
     assert normal_hash("def f(:") == normal_hash("def f(:")
     assert normal_hash("def f(:") != normal_hash("def f(: ")
+    assert normal_hash("'\ud800'") != normal_hash("'\ud801'")
 
 
 def test_seeds_are_all_different_and_formatting_does_not_matter() -> None:

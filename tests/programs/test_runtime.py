@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
 from memgene.core import BudgetExhaustedError, ConfigError, ModelError
 from memgene.embed.hashing import HashingEmbedder
+from memgene.embed.protocol import Vectors
 from memgene.programs.program import Program
 from memgene.programs.runtime import ProgramRuntime, RunningProgram
 from memgene.retrieval.config import RetrievalConfig
@@ -241,3 +242,29 @@ def test_without_models_the_error_says_what_is_missing() -> None:
         program = runtime.start(Program(program_text(read=ASKS, write=vectors)))
         assert "no language model" in failure(lambda: program.read(QUERY)).message
         assert "no embedder" in failure(lambda: program.write({}, "")).message
+
+
+def test_another_model_can_answer_one_program() -> None:
+    with ProgramRuntime() as runtime:
+        assert not runtime.has_llm
+        program = runtime.start(Program(program_text(read=ASKS)), llm=ScriptedLLM(["a reply"]))
+        assert program.read(QUERY)[0] == "a reply"
+
+
+def test_a_text_is_embedded_once_for_all_programs() -> None:
+    class Counting(HashingEmbedder):
+        seen: ClassVar[list[str]] = []
+
+        def embed(self, texts: Sequence[str]) -> Vectors:
+            self.seen.extend(texts)
+            return super().embed(texts)
+
+    read = """
+        notes = self.toolkit.chroma.get_or_create_collection("notes")
+        notes.add(ids=["a"], documents=["a boat"])
+        return notes.query(query_texts=[query.query_text])["documents"][0][0]
+    """
+    with ProgramRuntime(embedder=Counting()) as runtime:
+        for _ in range(2):
+            assert runtime.start(Program(program_text(read=read))).read(QUERY)[0] == "a boat"
+    assert sorted(Counting.seen) == ["a boat", "which boat"]

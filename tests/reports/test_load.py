@@ -47,7 +47,12 @@ def test_the_followed_question_is_the_one_that_gained_most(run: Path) -> None:
     followed = load_view(run).followed
     assert followed is not None
     assert followed.question.startswith("What of q1?")  # 0 at the start, ½ when accepted
-    assert [(n, c.scores[METRIC]) for n, c in followed.steps] == [(0, 0), (1, 0.5), (2, 0), (3, 1)]
+    assert [(n, c.scores[METRIC]) for n, c in followed.steps] == [
+        ("0", 0),
+        ("1", 0.5),
+        ("2", 0),
+        ("3", 1),
+    ]
 
 
 def test_held_out_scores_and_differences_are_those_of_the_test_questions(run: Path) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from html import escape
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -189,3 +191,130 @@ def test_a_report_that_cannot_be_written_is_told(by_hand: Any, tmp_path: Path) -
     (folder / "report.html").mkdir()
     with pytest.raises(RunError, match="the report cannot be written to"):
         write_report(folder)
+
+
+@pytest.fixture(scope="module")
+def program_text(programs: Path) -> str:
+    return html(programs)
+
+
+def plain(text: str) -> str:
+    return " ".join("".join(Page(text).text).split())
+
+
+def test_the_page_of_a_program_run_is_well_formed_and_fetches_nothing(program_text: str) -> None:
+    page = Page(program_text)
+    assert page.open == []
+    assert page.links == []
+    assert "script" not in page.tags
+    assert "url(" not in program_text
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "start is the seed that was best on val: 000, vector.",
+        "8 drafts: 2 joined the pool (1 of them below their parent), 6 refused. "
+        "Seeds refused: hybrid.",
+        "Stopped after iteration 6: 6 iterations.",
+        "Every program, and where it came from",
+        "003 promoted new best 62.5 (+25.0) Shorter chunks <script>",
+        "006.1 joined regressed broke on 1 50.0 (−12.5) Facts apart, mended",
+        "from 000, iteration 1, by llm, 2 drafts, 1.2 s, what was said: "
+        "candidates/003/reflection.md.",
+        "why 003: <script>alert('x')</script> & \"quotes\"",
+        "duplicate: the same program as 003",
+        "gate: its parent is better on 2 paired questions",
+        "runtime: it broke at work; mended as 006.1",
+        "runtime: it still breaks at work: KeyError",
+        "recheck: −25.0 against 000 on 2 fresh val questions",
+        "draft: no reply held a program",
+        "The promoted program",
+        "003: Shorter chunks <script>alert('x')</script> & \"quotes\". "
+        "Score 62.5 on val; line 000 → 003.",
+        "Val questions with token_f1 0 under each candidate",
+        "One question along the line that led to the best program",
+        "The val question that gained most.",
+        "This memory returns text without a ranking.",
+        "text read for q1",
+        "program.iterations",
+        "vector, lists",
+    ],
+)
+def test_every_part_of_a_program_run_is_there(program_text: str, words: str) -> None:
+    assert words in plain(program_text)
+
+
+def test_the_plot_marks_seeds_children_and_refusals(program_text: str) -> None:
+    wide = program_text[program_text.index('class="wide"') : program_text.index('class="narrow"')]
+    marks = {kind: wide.count(f'class="mark {kind}"') for kind in ("start", "joined", "refused")}
+    assert marks == {"start": 2, "joined": 1, "refused": 7}
+    assert wide.count('class="mark accepted"') == 1
+    assert "<title>iteration 1, 003: 62.5, new best</title>" in wide
+    assert "<title>iteration 2, 004: refused</title>" in wide
+
+
+def test_the_promoted_program_is_there_in_full_and_others_as_changes(
+    by_hand: Any, programs: Path, program_text: str
+) -> None:
+    source = (programs / "candidates" / "003" / "program.py").read_text(encoding="utf-8")
+    assert escape(source, quote=True) in program_text
+    assert '<span class="removed">-ORDER = &quot;000&quot;\n</span>' in program_text
+    assert '<span class="added">+ORDER = &quot;003&quot;\n</span>' in program_text
+    assert program_text.count("The whole program") == 3  # of the seeds, which changed nothing
+
+
+def test_a_question_on_which_the_memory_broke_says_so(by_hand: Any, tmp_path: Path) -> None:
+    folder = by_hand.write_programs(
+        tmp_path / "run", [*by_hand.programs(), *by_hand.program_final()]
+    )
+    path = folder / "final" / "evolved" / "cases.jsonl"
+    broken = [replace(c, answer="", failure="read/raised: KeyError") for c in read_cases(path)]
+    write_cases(path, broken)
+    assert "The memory broke: read/raised: KeyError" in plain(html(folder))
+
+
+def test_the_cost_of_writing_programs_is_counted(program_text: str) -> None:
+    # eight drafts by a model: 2 + 1 + 1 + 1 + 1 + 4 + 1 + 1 calls at 25 cents a draft
+    assert "reflector 12 12 800 2.0000" in " ".join(re.sub(r"<[^>]+>", " ", program_text).split())
+
+
+def test_the_markdown_summary_lists_every_program(programs: Path) -> None:
+    write_report(programs)
+    lines = (programs / "report.md").read_text(encoding="utf-8").splitlines()
+    assert "| 000 | 37.5 | – | – | seed | vector |" in lines
+    assert (
+        "| 006.1 | 50.0 | −12.5 | 003 | joined, regressed | Facts apart, mended — "
+        "recheck: −25.0 against 000 on 2 fresh val questions |" in lines
+    )
+    assert "| 007 | – | – | 001 | refused | draft: no reply held a program |" in lines
+    assert any(line.startswith("The promoted program: 003: Shorter chunks") for line in lines)
+    assert not any("<script>" in line for line in lines)
+
+
+def test_a_program_run_has_a_page_at_every_moment(by_hand: Any, tmp_path: Path) -> None:
+    folder = by_hand.write_programs(tmp_path / "run", by_hand.programs())
+    lines = (folder / "journal.jsonl").read_bytes().splitlines(keepends=True)
+    for count in range(1, len(lines) + 1):
+        (folder / "journal.jsonl").write_bytes(b"".join(lines[:count]))
+        page = Page(html(folder))
+        assert page.open == []
+        assert "The run is not finished" in "".join(page.text)
+    assert "The promoted program" in "".join(page.text)
+
+
+def test_equal_program_runs_give_equal_bytes(program_text: str, programs: Path) -> None:
+    assert html(programs) == program_text
+
+
+def test_folds_of_programs_have_a_tree_and_a_plot_each(by_hand: Any, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    by_hand.write_programs(folder, [by_hand.programs()[0], by_hand.program_final()[-1]])
+    for number in (1, 2):
+        group = f"t{number}"
+        events = [*by_hand.programs(), *by_hand.program_final(group)]
+        by_hand.write_programs(folder / f"fold-{number}", events, group=group)
+    text = html(folder)
+    assert text.count('<div class="wide">') == 2
+    assert text.count('<ol class="tree">') == 2
+    assert "The program in best/" in plain(text)

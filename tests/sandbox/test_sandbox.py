@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import subprocess
@@ -82,6 +83,14 @@ def test_a_guest_that_is_not_there_says_so(make: Callable[..., Sandbox]) -> None
         make("no_such_guest")
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="threads are counted in /proc")
+def test_a_guest_that_starts_threads_before_the_fork_is_refused(
+    make: Callable[..., Sandbox],
+) -> None:
+    with pytest.raises(SandboxUnavailableError, match="threads; then a process cannot fork"):
+        make("threaded")
+
+
 def test_a_dead_zygote_takes_its_workers_along_and_is_replaced(
     make: Callable[..., Sandbox], ends: Ends
 ) -> None:
@@ -123,6 +132,18 @@ def test_closing_ends_zygote_and_workers(make: Callable[..., Sandbox], ends: End
 def test_a_forgotten_worker_ends(calculator: Sandbox, ends: Ends) -> None:
     pid = calculator.start({}, {}).pid
     assert ends(pid)
+
+
+def test_a_forgotten_worker_leaves_no_zombie(calculator: Sandbox) -> None:
+    pid = calculator.start({}, {}).pid
+    with calculator.start({}, {}), pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+
+
+def test_a_worker_keeps_its_sandbox(make: Callable[..., Sandbox]) -> None:
+    with make("calculator").start({}, {}) as worker:
+        gc.collect()
+        assert worker.call("add", {"numbers": [20, 22]}) == 42
 
 
 def test_closing_a_worker_that_is_busy_ends_its_call(loading: Sandbox) -> None:

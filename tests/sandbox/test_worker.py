@@ -196,6 +196,14 @@ def test_a_host_call_may_not_call_its_own_worker(calculator: Sandbox) -> None:
         assert said.startswith("InputError: a host call must not call the worker")
 
 
+def test_a_guests_thread_can_ask_only_while_the_parent_waits(calculator: Sandbox) -> None:
+    with calculator.start({}, {"ask": lambda params: None}) as worker:
+        worker.call("ask_later", {})
+        while not (said := worker.call("what_came", {})):
+            time.sleep(0.01)
+        assert said == ["host call 'ask' outside of a call of the parent"]
+
+
 def test_closing_from_a_host_call_ends_the_call(calculator: Sandbox) -> None:
     worker = calculator.start({}, {"ask": lambda params: worker.close()})
     with pytest.raises(GuestError, match="SIGKILL") as caught:

@@ -12,6 +12,7 @@ from memgene.cli.app import make_app
 from memgene.cli.verbs.add import add
 from memgene.cli.verbs.delete import delete
 from memgene.cli.verbs.demo import demo
+from memgene.cli.verbs.diff import diff
 from memgene.cli.verbs.doctor import doctor
 from memgene.cli.verbs.evaluate import evaluate
 from memgene.cli.verbs.evolve import evolve
@@ -24,6 +25,7 @@ from memgene.cli.verbs.harnesses import harnesses
 from memgene.cli.verbs.history import history
 from memgene.cli.verbs.import_ import import_
 from memgene.cli.verbs.levers import levers
+from memgene.cli.verbs.lineage import lineage
 from memgene.cli.verbs.list import list_
 from memgene.cli.verbs.program import check as program_check
 from memgene.cli.verbs.program import run as program_run
@@ -44,6 +46,8 @@ _VERBS: Mapping[str, Callable[..., None]] = {
     "evaluate": evaluate,
     "evolve": evolve,
     "report": report,
+    "lineage": lineage,
+    "diff": diff,
     "add": add,
     "search": search,
     "get": get,

@@ -16,6 +16,12 @@ if TYPE_CHECKING:
     from memgene.api import EvolutionRun, MemoryPage, MemoryRecord
     from memgene.core import Why
     from memgene.evaluation.report import EvaluationReport
+    from memgene.reports.comparing import CandidateDiff
+    from memgene.reports.lineage import LineageView
+    from memgene.reports.node import Node
+
+
+_MOVED = 8  # questions shown that gained, and that lost
 
 
 def say(text: str = "") -> None:
@@ -137,3 +143,112 @@ def evolution(run: EvolutionRun) -> None:
     say()
     say(f"best genome  {run.best}")
     say(f"report       {run.report}")
+
+
+def lineage(view: LineageView) -> None:
+    """The candidates of a run as a tree; one tree a fold."""
+    if view.folds:
+        for fold in view.folds:
+            lineage(fold)
+            say()
+        return
+    from rich.console import Console
+    from rich.text import Text
+    from rich.tree import Tree
+
+    from memgene.reports.order import in_tree_order
+
+    state = "" if view.finished else ", not finished"
+    root = Tree(Text(_printable(f"{view.run}: {view.strategy} evolution by {view.metric}{state}")))
+    branches = [root]
+    for node, depth in in_tree_order(view.nodes):
+        label = Text(_standing(node, view), style="bold" if node.id == view.best else "")
+        label.append("".join(f"\n{line}" for line in _rejections(node)), style="not bold dim")
+        del branches[depth + 1 :]
+        branches.append(branches[-1].add(label))
+    # Text, not markup: titles are written by models. The width is that of other tables.
+    width = shutil.get_terminal_size((120, 24)).columns
+    Console(width=width, highlight=False).print(root)
+    if not view.nodes:
+        say("no candidate yet")
+
+
+def _standing(node: Node, view: LineageView) -> str:
+    """A candidate in a line: score and distance to its parent in points, marks, title."""
+    from memgene.reports.node import Status
+    from memgene.reports.numbers import points, signed
+
+    parts = [node.id]
+    if node.score is not None:
+        parts.append(points(node.score))
+    if node.delta is not None:
+        parts.append(f"({signed(node.delta)})")
+    if node.id == view.best:
+        parts.append("★ promoted" if view.promoted else "★ best so far")
+    elif node.status in (Status.SEED, Status.REFUSED, Status.PENDING):
+        parts.append(str(node.status))
+    parts += ["regressed"] if node.regressed else []
+    parts += [f"broke on {node.failures} questions"] if node.failures else []
+    parts += [f"{node.attempts} drafts"] if node.attempts > 1 else []
+    return " ".join([*parts, "·", _printable(node.title) or "(without a title)"])
+
+
+def _rejections(node: Node) -> list[str]:
+    return [_printable(f"{each.stage}: {each.reason}") for each in node.rejections]
+
+
+def difference(found: CandidateDiff) -> None:
+    """Titles and scores of two candidates, what moved, and their difference as text."""
+    from memgene.reports.numbers import interval, points, probability, signed, value
+
+    rows = [
+        (name, points(node.score), str(node.status), _printable(node.title))
+        for name, node in zip(found.names, (found.a, found.b), strict=True)
+    ]
+    table(("candidate", found.metric, "status", "title"), rows)
+    say()
+    moves = [
+        (
+            one.split,
+            str(one.n),
+            points(one.a),
+            points(one.b),
+            f"{signed(one.delta)} {interval(one.low, one.high)}",
+            probability(one.p),
+            f"{one.gains} gained, {one.losses} lost, {one.equal} equal",
+        )
+        for one in found.splits
+    ]
+    head = ("questions", "n", *found.names, "difference, 95 % interval", "p", "")
+    table(head, moves)
+    if not moves:
+        say("no question was asked of both")
+    say()
+    _moved_most(found)
+    table(("lever", *found.names), [(c.lever, value(c.a), value(c.b)) for c in found.levers])
+    for line in found.patch.splitlines():
+        say(_printable(line, keep=" \t"))
+    if not found.patch and not found.levers:
+        say("the two are equal")
+
+
+def _moved_most(found: CandidateDiff) -> None:
+    """Questions that gained and lost most."""
+    from memgene.reports.numbers import points, signed
+
+    gained = sorted((q for q in found.questions if q.delta > 0), key=lambda q: -q.delta)
+    lost = sorted((q for q in found.questions if q.delta < 0), key=lambda q: q.delta)
+    shown = [*gained[:_MOVED], *lost[:_MOVED]]
+    rows = [(q.id, q.split, points(q.a), points(q.b), signed(q.delta)) for q in shown]
+    table(("question", "split", *found.names, "change"), rows, 2)
+    left = len(gained) + len(lost) - len(shown)
+    if left:
+        say(f"{left} more moved; --json tells all")
+    if rows:
+        say()
+
+
+def _printable(text: str, keep: str = "") -> str:
+    """Text on one line that a terminal can do nothing with but show it."""
+    shown = text if keep else " ".join(text.split())
+    return "".join(c if c.isprintable() or c in keep else "�" for c in shown)

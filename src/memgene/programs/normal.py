@@ -24,7 +24,7 @@ def normal_hash(source: str) -> str:
         rename_locals(tree)
         return content_hash("".join(_shape(tree, [])))
     except (UnparsableError, RecursionError):
-        return content_hash(source)
+        return content_hash(source.encode("utf-8", "backslashreplace").decode("utf-8"))
 
 
 def _strip_docstrings(tree: ast.Module) -> None:

@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from memgene.core import ModelError
+from memgene.embed.cached import CachedEmbedder
 from memgene.embed.protocol import Embedder, WordVectors
 from memgene.llm.protocol import LLM
 from memgene.programs.declared import contract_of
@@ -29,7 +30,7 @@ class ProgramRuntime:
 
     Args:
         llm: answers `toolkit.llm_completion`; None makes that call fail in the program.
-        embedder: gives the vectors of `toolkit.chroma` and `toolkit.bank`.
+        embedder: gives the vectors of `toolkit.chroma` and `toolkit.bank`; they are kept.
         words: word vectors for `toolkit.bank`.
         limits: of each program; `sandbox_limits` of its process.
         require: the isolation below which nothing is run.
@@ -56,6 +57,8 @@ class ProgramRuntime:
             check_bank_config(config)
         self._llm = llm
         self._embedder = embedder
+        # Programs of one run cut the same texts into the same pieces, again and again.
+        self._vectors = None if embedder is None else CachedEmbedder(embedder)
         self._words = words
         self._config = config
         self._seed = seed
@@ -78,8 +81,7 @@ class ProgramRuntime:
 
         Raises GuestError (where `load`) when it cannot be loaded or breaks the interface.
         """
-        embedder = self._embedder
-        calls = HostCalls(llm or self._llm, embedder, self._words, self.limits.llm_calls)
+        calls = HostCalls(llm or self._llm, self._vectors, self._words, self.limits.llm_calls)
         first = {
             "source": program.source,
             "seed": self._seed,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -39,28 +39,6 @@ class LineageView:
         """Plain values, as `memgene lineage --json` prints them."""
         values: dict[str, Any] = json.loads(json.dumps(asdict(self)))
         return values
-
-    def __getitem__(self, name: str) -> Node:
-        """A candidate by its id."""
-        found = next((node for node in self.nodes if node.id == name), None)
-        if found is None:
-            raise KeyError(name)
-        return found
-
-    @property
-    def roots(self) -> tuple[Node, ...]:
-        """Candidates without a parent here."""
-        known = {node.id for node in self.nodes}
-        return tuple(node for node in self.nodes if node.parent not in known)
-
-    @property
-    def children(self) -> Mapping[str, Sequence[Node]]:
-        """Candidates by their parent."""
-        found: dict[str, list[Node]] = {}
-        for node in self.nodes:
-            if node.parent is not None:
-                found.setdefault(node.parent, []).append(node)
-        return found
 
     def line(self, name: str) -> tuple[Node, ...]:
         """The line that leads to a candidate, oldest first, itself last."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from memgene.reports.model import RunView
+from memgene.reports.node import Node
 from memgene.reports.numbers import duration, interval, points, probability, signed
 from memgene.reports.rounds import UNASKED
 
@@ -39,6 +40,7 @@ def markdown(view: RunView) -> str:
                 for row in view.categories
             ),
         )
+    lines += _programs(view)
     if not view.search_asked:
         lines += ["", UNASKED]
     lines += ["", f"Wall time {duration(view.seconds)}."]
@@ -58,12 +60,46 @@ def _result(view: RunView) -> list[str]:
     return [words, "", *_table(("memory", view.metric, "95 % interval", "questions"), cells)]
 
 
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    return [
-        _row(head),
-        _row(["---"] + ["---:"] * (len(head) - 1)),
-        *(_row(row) for row in rows),
-    ]
+def _programs(view: RunView) -> list[str]:
+    """Every program with what became of it, and which one the run yields."""
+    lines: list[str] = []
+    for one in view.trajectories:
+        if one.drafts:
+            where = f" of {one.name}" if len(view.trajectories) > 1 else ""
+            lines += ["", f"Programs{where}, scores on val. {one.summary}", ""]
+            head = (
+                "candidate",
+                "score",
+                "to its parent",
+                "from",
+                "became",
+                "what it is, or why not",
+            )
+            lines += _table(head, (_program(draft.node) for draft in one.drafts), numbers=2)
+    if view.program is not None:
+        lines += ["", f"{view.program.title}: {_line(view.program.about)}"]
+    return lines
+
+
+def _program(node: Node) -> Sequence[str]:
+    reasons = [f"{each.stage}: {each.reason}" for each in node.rejections]
+    became = f"{node.status}, regressed" if node.regressed else str(node.status)
+    told = _line(" — ".join(filter(None, (node.title, *reasons))))
+    return (node.id, points(node.score), signed(node.delta), node.parent or "–", became, told)
+
+
+def _line(text: str) -> str:
+    """Text on one line, without what Markdown would take for HTML."""
+    return " ".join(text.split()).replace("<", "&lt;")
+
+
+def _table(
+    head: Sequence[str], rows: Iterable[Sequence[str]], numbers: int | None = None
+) -> list[str]:
+    """Rows under a head; `numbers` columns after the first are right-aligned (None: all)."""
+    right = len(head) - 1 if numbers is None else numbers
+    rule = ["---"] + ["---:"] * right + ["---"] * (len(head) - 1 - right)
+    return [_row(head), _row(rule), *(_row(row) for row in rows)]
 
 
 def _row(cells: Sequence[str]) -> str:

@@ -129,10 +129,10 @@ class CategoryRow:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A program that was written: its place in the lineage, its patch to the parent (the whole
-    source where there is no parent, empty where none came about), seconds it took, and the file
-    that holds what was said to get it (empty where nothing was). `new_best`: no better one was
-    there when it joined."""
+    """A program that was written: its place in the lineage, its patch to the parent or, where it
+    has none, its whole `source` (both empty where none came about), the seconds it took, and the
+    file that holds what was said to get it (empty where nothing was). `new_best`: none was better
+    when it joined."""
 
     node: Node
     patch: str

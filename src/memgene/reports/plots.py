@@ -11,7 +11,8 @@ from memgene.reports.elements import Markup, Piece, element, join
 from memgene.reports.model import Round, Verdict
 from memgene.reports.numbers import points
 
-_LEFT, _RIGHT, _TOP, _BOTTOM = 44, 16, 16, 40
+_LEFT, _RIGHT, _TOP, _BOTTOM = 44, 16, 16, 46
+_BELOW = 9  # where candidates without a score are marked, under the lowest tick
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,7 @@ def trajectory(
     rounds: Sequence[Round], metric: str, step: str, *, width: int, height: int = 260
 ) -> Markup:
     """Score on val per step (round or iteration), the best so far as a stepped line, a mark per
-    candidate: at its score, or at the bottom where it was refused before it had one."""
+    candidate: at its score, or under the scale where it was refused before it had one."""
     drawn = [r for r in rounds if r.score is not None or r.verdict is Verdict.REFUSED]
     scores = [r.score for r in drawn if r.score is not None]
     if not scores:
@@ -145,14 +146,14 @@ def _axes(frame: _Frame, ticks: Sequence[float], numbers: Sequence[int], step: s
             )
         )
     every = max(1, math.ceil(len(numbers) / (frame.width / 40)))
-    base = frame.height - _BOTTOM + 20
+    base = frame.height - _BOTTOM + 28
     parts += [
         Markup(f'<text x="{frame.x(number):.1f}" y="{base}" text-anchor="middle">{number}</text>')
         for number in numbers[::every]
     ]
     middle = (_LEFT + frame.width - _RIGHT) / 2
     parts.append(
-        Markup(f'<text x="{middle:.0f}" y="{base + 16}" text-anchor="middle">{step}</text>')
+        Markup(f'<text x="{middle:.0f}" y="{base + 15}" text-anchor="middle">{step}</text>')
     )
     return parts
 
@@ -168,8 +169,8 @@ def _best_line(frame: _Frame, rounds: Sequence[Round]) -> Markup:
 
 
 def _mark(frame: _Frame, round_: Round, step: str) -> Markup:
-    at = frame.low if round_.score is None else round_.score
-    shape = _shape(round_.verdict, frame.x(round_.number), frame.y(at)).html
+    y = frame.y(frame.low) + _BELOW if round_.score is None else frame.y(round_.score)
+    shape = _shape(round_.verdict, frame.x(round_.number), y).html
     score = "" if round_.score is None else f"{points(round_.score)}, "
     candidate = "" if round_.name == str(round_.number) else f", {round_.name}"
     words = f"{step} {round_.number}{candidate}: {score}{round_.verdict.value}"

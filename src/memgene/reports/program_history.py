@@ -109,12 +109,12 @@ def _draft(
     evaluated: Sequence[Evaluated],
     verdict: Verdict,
 ) -> Draft:
-    source = required_file(folder, node.id, PROGRAM) if made.digest else ""
+    whole = made.digest and not node.parent
     said = candidate_file(folder, node.id, _SAID)
     return Draft(
         node=node,
         patch=(candidate_file(folder, node.id, _PATCH) or "") if node.parent else "",
-        source=source,
+        source=required_file(folder, node.id, PROGRAM) if whole else "",
         seconds=made.seconds + sum(event.seconds for event in evaluated),
         transcript=f"candidates/{node.id}/{_SAID}" if said is not None else "",
         new_best=verdict is Verdict.BEST,
@@ -145,9 +145,11 @@ def _summary(lineage: LineageView) -> str:
     refused = sum(node.status is Status.REFUSED for node in children)
     joined = sum(node.status in (Status.JOINED, Status.PROMOTED) for node in children)
     regressed = sum(node.regressed for node in children)
+    lost = [node.title for node in lineage.nodes if node.parent is None and node.rejections]
+    seeds = f" Seeds refused: {', '.join(lost)}." if lost else ""
     return (
-        f"{len(children)} programs written: {joined} joined the pool "
-        f"({regressed} of them below their parent), {refused} refused."
+        f"{len(children)} drafts: {joined} joined the pool "
+        f"({regressed} of them below their parent), {refused} refused.{seeds}"
     )
 
 

@@ -53,6 +53,7 @@ def _tree(one: Trajectory) -> Markup:
         element(
             "li",
             details(_summary(drafts[node.id]), *_inside(drafts[node.id])),
+            *_refusals(node),
             style=f"margin-left:{0.9 * min(depth, _DEEPEST):.1f}rem",
         )
         for node, depth in ordered
@@ -89,15 +90,18 @@ def _inside(draft: Draft) -> Sequence[Markup]:
     parts = [element("p", _origin(node, draft), class_="quiet")]
     if node.message.strip():
         parts.append(element("p", node.message.strip(), class_="message"))
-    parts += [
-        element("p", element("b", f"Refused ({each.stage}): "), each.reason, class_="refusal")
-        for each in node.rejections
-    ]
     if draft.patch:
         parts.append(details(f"Changes to {node.parent}", patch(draft.patch)))
     if draft.source:
         parts.append(details("The whole program", code(draft.source)))
     return parts
+
+
+def _refusals(node: Node) -> list[Markup]:
+    return [
+        element("p", element("b", f"{each.stage}: "), each.reason, class_="refusal quiet")
+        for each in node.rejections
+    ]
 
 
 def _origin(node: Node, draft: Draft) -> str:

@@ -56,6 +56,7 @@ class Zygote:
         self.owner = os.getpid()
         self._tokens = itertools.count()
         self._lock = threading.Lock()
+        self._left: list[int] = []
         self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed with it
         ours, theirs = socket.socketpair()
         self._channel = Channel(ours, _CONTROL_LIMIT)
@@ -96,6 +97,10 @@ class Zygote:
         """Kill a worker and wait for its end; None if that was known before."""
         return self._ask("end", token)
 
+    def end_later(self, token: int) -> None:
+        """Have a worker killed and waited for at the next request. Takes no lock."""
+        self._left.append(token)
+
     def close(self) -> None:
         """End the process and with it every worker."""
         self._channel.close()
@@ -109,11 +114,12 @@ class Zygote:
         self._errors.close()
 
     def _ask(self, what: str, token: int) -> int | None:
-        frame = encode({"do": what, "id": token}, _CONTROL_LIMIT)
         with self._asking():
-            self._channel.send(frame, _deadline())
-            answer = self._channel.receive(_deadline())
-        status: int | None = answer["status"]
+            return self._exchange(what, token)
+
+    def _exchange(self, what: str, token: int) -> int | None:
+        self._channel.send(encode({"do": what, "id": token}, _CONTROL_LIMIT), _deadline())
+        status: int | None = self._channel.receive(_deadline())["status"]
         return status
 
     @contextlib.contextmanager
@@ -122,6 +128,8 @@ class Zygote:
         zygote is given up."""
         with self._lock:
             try:
+                while self._left:
+                    self._exchange("end", self._left.pop())
                 yield
             except (ClosedError, DeadlineError, FrameError, TooLargeError) as problem:
                 self._channel.close()

@@ -84,11 +84,11 @@ class Sandbox:
             raise InputError(f"the first message cannot be sent: {problem}") from None
         zygote = self._running()
         try:
-            return start(zygote, frame, host, limits)
+            return start(self, zygote, frame, host, limits)
         except ZygoteGoneError:
             zygote = self._running(instead_of=zygote)
         try:
-            return start(zygote, frame, host, limits)
+            return start(self, zygote, frame, host, limits)
         except ZygoteGoneError as problem:
             raise SandboxUnavailableError(
                 f"the sandbox process for {self._guest} ended twice ({problem}); is the machine "

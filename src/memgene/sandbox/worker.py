@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
-import select
 import signal
 import socket
 import sys
@@ -20,92 +17,17 @@ from memgene.sandbox.failure import FailureKind, GuestError, SandboxUnavailableE
 from memgene.sandbox.host import HostCall, HostRefusal
 from memgene.sandbox.launch import Zygote, ZygoteGoneError
 from memgene.sandbox.limits import Limits
+from memgene.sandbox.process import Process, ending
 from memgene.sandbox.wire import EncodeError, FrameError, TooLargeError, encode
 
 LOAD: Final = "load"
 
 _GRACE: Final = 0.1
-_REAP: Final = 5.0
 _MESSAGE: Final = 2000
 _DETAIL: Final = 1500
 _REPORTED: Final = frozenset(
     {FailureKind.RAISED, FailureKind.MEMORY, FailureKind.OUTPUT, FailureKind.ENDED}
 )
-
-
-class Process:
-    """A worker's process: can be killed at once, and asked how it ended."""
-
-    def __init__(self, zygote: Zygote, token: int) -> None:
-        self.pid = 0
-        self.token = token
-        self.status: int | None = None
-        self._zygote = zygote
-        self._descriptor: int | None = None
-        self._lock = threading.Lock()
-        self._ended = False
-
-    def known(self, pid: int) -> None:
-        """It said hello: from now on it can be killed without the zygote's help."""
-        self.pid = pid
-        if sys.platform == "linux":
-            with contextlib.suppress(OSError):  # an old kernel: the zygote kills it
-                self._descriptor = os.pidfd_open(pid)
-
-    def kill(self) -> None:
-        """Send SIGKILL. Does not wait."""
-        with self._lock:
-            mine = not self._ended and os.getpid() == self._zygote.owner
-            if mine and self._descriptor is not None and sys.platform == "linux":
-                with contextlib.suppress(ProcessLookupError):
-                    signal.pidfd_send_signal(self._descriptor, signal.SIGKILL)
-
-    def await_end(self, seconds: float) -> bool:
-        """Wait until it ends by itself; whether it did."""
-        with self._lock:
-            if self._ended:
-                return True
-            if self._descriptor is not None:
-                return self._await_descriptor(seconds)
-            return self._ask_until(time.monotonic() + seconds)
-
-    def end(self) -> int | None:
-        """Kill it if it lives, wait until it is gone; exit code or minus the signal, None if the
-        zygote is gone and cannot say."""
-        self.kill()
-        with self._lock:
-            if not self._ended:
-                self._ended = True
-                if os.getpid() == self._zygote.owner:
-                    self._await_descriptor(_REAP)
-                    self._reap()
-                if self._descriptor is not None:
-                    os.close(self._descriptor)
-                    self._descriptor = None
-            return self.status
-
-    def _await_descriptor(self, seconds: float) -> bool:
-        if self._descriptor is None:
-            return False
-        waiting = select.poll()
-        waiting.register(self._descriptor, select.POLLIN)
-        return bool(waiting.poll(1000 * seconds))
-
-    def _reap(self) -> None:
-        with contextlib.suppress(ZygoteGoneError):  # then the kernel has killed the worker
-            status = self._zygote.end(self.token)
-            self.status = self.status if status is None else status
-
-    def _ask_until(self, deadline: float) -> bool:
-        while time.monotonic() < deadline:
-            try:
-                self.status = self._zygote.wait(self.token)
-            except ZygoteGoneError:
-                return True
-            if self.status is not None:
-                return True
-            time.sleep(0.005)
-        return False
 
 
 class Worker:
@@ -115,8 +37,14 @@ class Worker:
     """What the guest's `begin` returned."""
 
     def __init__(
-        self, channel: Channel, process: Process, host: Mapping[str, HostCall], limits: Limits
+        self,
+        channel: Channel,
+        process: Process,
+        host: Mapping[str, HostCall],
+        limits: Limits,
+        owner: object,
     ) -> None:
+        self._owner = owner  # while there is a worker, its sandbox is not collected
         self._channel = channel
         self._process = process
         self._host = host
@@ -124,7 +52,7 @@ class Worker:
         self._lock = threading.Lock()
         self._caller: int | None = None
         self._gone = ""
-        self._finish = weakref.finalize(self, _end, channel, process)
+        self._forgotten = weakref.finalize(self, _abandon, channel, process)
 
     @property
     def pid(self) -> int:
@@ -167,7 +95,7 @@ class Worker:
         if self._caller == threading.get_ident():
             return  # inside a host call: the call that waits for it finds the process gone
         with self._lock:
-            self._finish()
+            self._end()
 
     def __enter__(self) -> Worker:
         return self
@@ -289,7 +217,7 @@ class Worker:
             return self._failed(FailureKind.PROTOCOL, where, "killed, for it closed its connection")
         status = self._process.end()
         kind = FailureKind.TIME if status == -signal.SIGXCPU else FailureKind.ENDED
-        return self._failed(kind, where, _ending(status, self._limits))
+        return self._failed(kind, where, ending(status, self._limits))
 
     def _failed(self, kind: FailureKind, where: str, message: str, detail: str = "") -> GuestError:
         """A failure after which the process is gone."""
@@ -297,13 +225,19 @@ class Worker:
         self._drop(str(failure))
         return failure
 
+    def _end(self) -> None:
+        self._forgotten.detach()
+        _end(self._channel, self._process)
+
     def _drop(self, why: str) -> None:
         self._gone = self._gone or why
-        self._finish()
+        self._end()
 
 
-def start(zygote: Zygote, frame: bytes, host: Mapping[str, HostCall], limits: Limits) -> Worker:
-    """A worker of a zygote, its guest loaded with the message in `frame`.
+def start(
+    owner: object, zygote: Zygote, frame: bytes, host: Mapping[str, HostCall], limits: Limits
+) -> Worker:
+    """A worker of a zygote of `owner`, its guest loaded with the message in `frame`.
 
     Raises GuestError when the guest fails, ZygoteGoneError when there is nobody to fork it.
     """
@@ -316,12 +250,12 @@ def start(zygote: Zygote, frame: bytes, host: Mapping[str, HostCall], limits: Li
     try:
         with theirs:
             zygote.fork(process.token, theirs, limits)
-        worker = Worker(channel, process, host, limits)
+        worker = Worker(channel, process, host, limits, owner)
         worker.begin(frame, deadline)
     except ClosedError:
         _end(channel, process)
         if zygote.running:
-            said = f"ended before it was ready: {_ending(process.status, limits)}"
+            said = f"ended before it was ready: {ending(process.status, limits)}"
             raise GuestError(FailureKind.ENDED, LOAD, said) from None
         raise ZygoteGoneError(f"the sandbox process {zygote.pid} has ended") from None
     except BaseException:
@@ -342,17 +276,6 @@ def _end(channel: Channel, process: Process) -> None:
     channel.close()
 
 
-def _ending(status: int | None, limits: Limits) -> str:
-    """How a process ended, in words."""
-    if status is None:
-        return "its process ended, and so did the one that started it"
-    if status >= 0:
-        return f"its process exited with code {status}"
-    if status == -signal.SIGXCPU:
-        return f"killed, for it used more than {limits.cpu_seconds} s of processor time"
-    try:
-        name = signal.Signals(-status).name
-    except ValueError:
-        name = f"signal {-status}"
-    hint = " (a forbidden system call)" if name == "SIGSYS" else ""
-    return f"its process was ended by {name}{hint}"
+def _abandon(channel: Channel, process: Process) -> None:
+    process.abandon()
+    channel.close()

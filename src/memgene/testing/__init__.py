@@ -3,6 +3,7 @@
 from memgene.testing.agents import ScriptedAgent
 from memgene.testing.harnesses import FailingHarness, ScriptedHarness, SpyHarness
 from memgene.testing.llm import FaultyServer, ScriptedLLM
+from memgene.testing.programs import program_text
 from memgene.testing.tiny import tiny_task
 
 __all__ = [
@@ -12,5 +13,6 @@ __all__ = [
     "ScriptedHarness",
     "ScriptedLLM",
     "SpyHarness",
+    "program_text",
     "tiny_task",
 ]

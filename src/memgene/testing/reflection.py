@@ -39,7 +39,7 @@ class Broken(StrEnum):
     SYNTAX = "syntax"  # the program does not parse
     IMPORT = "import"  # it imports what it may not
     RAISES = "raises"  # every read raises
-    LATE = "late"  # the ninth read raises, which no trial run sees
+    LATE = "late"  # reads after the twentieth raise, which no trial run sees
     TOO_LONG = "too-long"  # every read returns too much
     NO_EFFECT = "no-effect"  # the same program with another comment
 
@@ -65,7 +65,7 @@ _READ_FLAWS = {
     Broken.RAISES: (f'raise ValueError("a scripted flaw") {_FLAW}',),
     Broken.LATE: (
         f'self.flaw_reads = getattr(self, "flaw_reads", 0) + 1 {_FLAW}',
-        f"assert self.flaw_reads < 9 {_FLAW}",
+        f"assert self.flaw_reads <= 20 {_FLAW}",
     ),
     Broken.TOO_LONG: (f'return "x" * 1000000 {_FLAW}',),
 }

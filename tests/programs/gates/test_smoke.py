@@ -75,7 +75,7 @@ def only(findings: tuple[Finding, ...]) -> Finding:
     return findings[0]
 
 
-@pytest.mark.parametrize("name", [name for name in seed_names() if name != "bank"])
+@pytest.mark.parametrize("name", seed_names())
 def test_seeds_pass(name: str, runtime: ProgramRuntime) -> None:
     assert check(seed(name), runtime) == ()
 

@@ -5,7 +5,7 @@ A text's vector counts the words red, green and blue in it, so every distance is
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,7 @@ import pytest
 from numpy.typing import NDArray
 
 from memgene.programs.guest.chroma import ChromaClient
+from memgene.programs.guest.chroma.real import RealChroma
 
 WORDS = ("red", "green", "blue")
 pytestmark = pytest.mark.filterwarnings("ignore")  # chromadb's own
@@ -25,44 +26,22 @@ def counts(texts: Sequence[str]) -> NDArray[np.float32]:
 
 @dataclass
 class Kit:
-    """A client, and how its collections are given `counts` to embed with."""
+    """A client whose collections embed by `counts`."""
 
     client: Any
-    embedding: dict[str, Any]
 
     def collection(self, name: str = "things", **options: Any) -> Any:
-        return self.client.get_or_create_collection(name, **self.embedding, **options)
+        return self.client.get_or_create_collection(name, **options)
 
 
 @pytest.fixture(params=["memgene", "chromadb"])
-def kit(request: pytest.FixtureRequest) -> Iterator[Kit]:
+def kit(request: pytest.FixtureRequest) -> Kit:
     if request.param == "memgene":
-        yield Kit(ChromaClient(counts), {})
-        return
+        return Kit(ChromaClient(counts))
     chromadb = pytest.importorskip("chromadb")
-
-    class Counts(chromadb.EmbeddingFunction):  # type: ignore[misc, name-defined]
-        def __init__(self) -> None:
-            pass
-
-        def __call__(self, input: Any) -> Any:
-            return list(counts(input))
-
-        @staticmethod
-        def name() -> str:
-            return "counts"
-
-        def get_config(self) -> dict[str, Any]:
-            return {}
-
-        @staticmethod
-        def build_from_config(config: Any) -> Any:
-            return Counts()
-
     # All its clients in memory share one system, and lists in metadata outlive their records there.
     chromadb.api.client.SharedSystemClient.clear_system_cache()
-    client = chromadb.EphemeralClient(chromadb.Settings(anonymized_telemetry=False))
-    yield Kit(client, {"embedding_function": Counts()})
+    return Kit(RealChroma(counts))
 
 
 @pytest.fixture
@@ -531,8 +510,8 @@ class TestClient:
         assert again.count() == 1
         assert again.metadata == {"about": "x"}
         assert again.name == "one"
-        assert kit.client.get_collection("one", **kit.embedding).count() == 1
-        made = kit.client.create_collection("one", get_or_create=True, **kit.embedding)
+        assert kit.client.get_collection("one").count() == 1
+        made = kit.client.create_collection("one", get_or_create=True)
         assert made.count() == 1
         assert kit.collection("two").metadata is None
 
@@ -541,7 +520,7 @@ class TestClient:
         for name, wrong in (
             ("NotFoundError", lambda: kit.client.get_collection("two")),
             ("NotFoundError", lambda: kit.client.delete_collection("two")),
-            ("InternalError", lambda: kit.client.create_collection("one", **kit.embedding)),
+            ("InternalError", lambda: kit.client.create_collection("one")),
         ):
             with pytest.raises(Exception, match=r"one|two") as caught:
                 wrong()
@@ -586,7 +565,7 @@ class TestClient:
         made = kit.collection("one", metadata={"a": 1})
         made.modify(name="other", metadata={"b": 2})
         assert (made.name, made.metadata) == ("other", {"b": 2})
-        assert kit.client.get_collection("other", **kit.embedding).metadata == {"b": 2}
+        assert kit.client.get_collection("other").metadata == {"b": 2}
         with pytest.raises(ValueError, match="distance"):
             made.modify(metadata={"hnsw:space": "ip"})
         kit.collection("taken")
@@ -600,12 +579,8 @@ class TestClient:
         assert made.get(["a"], {"n": 1}, 1, 0)["documents"] == ["red"]
         assert made.query(None, ["red"], None, None, None, 1)["ids"] == [["a"]]
 
-    def test_the_embedding_function_of_the_program_is_used(self, kit: Kit) -> None:
-        """Given where the collection is made, it need not be given again."""
-        own = kit.embedding or {"embedding_function": lambda input: -counts(input)}
-        made = kit.client.create_collection("own", **own)
-        made.add(ids=["a"], documents=["red"])
-        made = kit.client.get_collection("own")
-        vector = made.get(include=["embeddings"])["embeddings"].tolist()
-        assert vector in ([[1, 0, 0]], [[-1, 0, 0]])
-        assert (vector[0][0] < 0) is (not kit.embedding)
+    def test_a_collection_opened_by_name_embeds_as_before(self, kit: Kit) -> None:
+        kit.collection("one")
+        for made in (kit.client.get_collection("one"), kit.client.list_collections()[0]):
+            made.upsert(ids=["a"], documents=["red"])
+            assert made.query(query_texts=["red green"])["distances"] == [[1]]

@@ -106,6 +106,10 @@ def test_kept_lines_stay_as_the_program_has_them() -> None:
     )
 
 
+def test_half_characters_of_a_reply_are_replaced() -> None:
+    assert apply_reply("a\n", patch("@@", "-a", "+'\ud83d'")).source == "'?'\n"
+
+
 def test_a_missing_newline_at_the_end_stays_missing() -> None:
     assert apply_reply("a\nb", patch("@@", "-b", "+c")).source == "a\nc"
 
@@ -193,6 +197,7 @@ def test_hunks_may_share_lines_they_keep() -> None:
         (patch("@@", "-a"), PatchFault.NO_CHANGE),  # it would leave nothing
         (patch("@@", "-a", "+b").replace("*** End Patch", ""), PatchFault.TRUNCATED),
         ("```diff\n-a\n+b\n", PatchFault.TRUNCATED),
+        ("<think>\n" + patch("@@", "-a", "+b"), PatchFault.TRUNCATED),
         (patch("*** Replace", "-a", "+b"), PatchFault.MALFORMED),
         (patch("@@", "-a", "+b", head="*** Add File: notes.py"), PatchFault.OTHER_FILE),
         (patch(head="*** Delete File: other.py"), PatchFault.OTHER_FILE),

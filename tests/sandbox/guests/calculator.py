@@ -1,6 +1,7 @@
 """A well-behaved guest."""
 
 import os
+import threading
 
 from memgene.sandbox.guest import HostError
 
@@ -28,11 +29,25 @@ def begin(first, host):
     def fail(params):
         return helper(params["text"])
 
+    def ask_later(params):
+        """Ask again and again from a thread, until it is told that nobody waits."""
+        threading.Thread(target=keep_asking, daemon=True).start()
+
+    def keep_asking():
+        try:
+            while True:
+                host.call("ask", {})
+        except HostError as problem:
+            said.append(str(problem))
+
+    said = []
     methods = {
         "add": add,
         "ask": ask,
         "ask_and_forgive": ask_and_forgive,
         "ask_often": ask_often,
+        "ask_later": ask_later,
+        "what_came": lambda params: said,
         "echo": lambda params: params,
         "fail": fail,
         "pids": lambda params: [os.getpid(), os.getppid()],

@@ -30,11 +30,10 @@ def recipe_of(program: Program) -> Recipe | None:
     None for other programs, and when the text was changed since it was composed: the recipe does
     not describe it any more.
     """
-    for name, recipe in SEED_RECIPES.items():
-        if program == seed(name):
-            return recipe
-    recipe_told = _told(program.source)
-    return recipe_told if recipe_told and compose(recipe_told) == program else None
+    told = _told(program.source)
+    if told is not None:
+        return told if compose(told) == program else None
+    return next((own for name, own in SEED_RECIPES.items() if program == seed(name)), None)
 
 
 def _told(source: str) -> Recipe | None:

@@ -103,7 +103,8 @@ def _chosen(hunk: Hunk, found: list[_Edit], lines: list[str], outline: Outline) 
     """The one edit, or the one that hints leave of several. Never a guess."""
     left = found
     if hunk.at_end and len(left) > 1:
-        after = len(hunk.lines) - 1 - max(n for n, x in enumerate(hunk.lines) if x.kind != " ")
+        changed = [n for n, line in enumerate(hunk.lines) if line.kind is not Kind.KEEP]
+        after = len(hunk.lines) - 1 - changed[-1]
         left = [edit for edit in left if edit.stop + after == len(lines)] or left
     for hint in hunk.hints if len(left) > 1 else ():
         regions = outline.regions(hint)

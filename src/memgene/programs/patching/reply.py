@@ -14,7 +14,7 @@ from memgene.programs.patching.v4a import BEGIN, END, FILE, UPDATE, V4A, read_v4
 from memgene.programs.patching.whole import HOW, Whole, read_whole
 from memgene.programs.syntax import missing_names
 
-_THOUGHT = re.compile(r"\A\s*<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
+_THOUGHT = re.compile(r"\A\s*<think(?:ing)?>(?:.*?(</think(?:ing)?>)|.*)", re.DOTALL | re.I)
 _DIFF = ("diff", "patch", "udiff")
 
 
@@ -39,7 +39,8 @@ def apply_reply(source: str, reply: str, *, finish: Finish = Finish.STOP) -> Pat
         how = "at the limit of tokens" if finish is Finish.LENGTH else "before its end"
         message = f"the reply was cut off {how}; send a shorter one, with small hunks"
         raise PatchError(PatchFault.TRUNCATED, message)
-    text = _THOUGHT.sub("", reply.replace("\r\n", "\n").replace("\r", "\n"))
+    whole = reply.encode("utf-8", "replace").decode("utf-8")  # without lone surrogates
+    text = _spoken(whole.replace("\r\n", "\n").replace("\r", "\n"))
     if not text.strip():
         raise PatchError(PatchFault.EMPTY, f"the reply is empty. {HOW}")
     patched = _read(source, text)
@@ -49,6 +50,17 @@ def apply_reply(source: str, reply: str, *, finish: Finish = Finish.STOP) -> Pat
     if not patched.source.strip():
         raise PatchError(PatchFault.NO_CHANGE, "the change would empty the program")
     return patched
+
+
+def _spoken(text: str) -> str:
+    """The reply without the thoughts it begins with."""
+    thought = _THOUGHT.match(text)
+    if thought is None:
+        return text
+    if thought[1] is None:
+        message = "the reply ends inside <think>, so it was cut off; think less, and send the patch"
+        raise PatchError(PatchFault.TRUNCATED, message)
+    return text[thought.end() :]
 
 
 def _read(source: str, text: str) -> Patched:

@@ -1,8 +1,8 @@
 """Programs that evolution starts from (M* §3), each a file beside this one.
 
-`vector-search`, `llm-summarizer` and `experience-learner` are the published three, one change made:
-text without paragraphs is cut at its lines. `vector-search-published` is without that change.
-`hybrid` and `bank` are ours; `empty` remembers nothing (linear search starts there).
+`vector-search`, `llm-summarizer` and `experience-learner` are the published three, but that
+`vector-search` cuts a text without paragraphs at its lines; `vector-search-published` does not.
+`hybrid` and `bank` are ours; `empty` remembers nothing (a linear search starts there).
 """
 
 from __future__ import annotations

@@ -1,0 +1,201 @@
+"""Two candidates of a run side by side: their text, their scores, question by question."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from memgene.core import InputError
+from memgene.evaluation.case import Case
+from memgene.evaluation.statistics import paired_difference
+from memgene.evolution.programs.patch import patch_of
+from memgene.evolution.rundir import read_run
+from memgene.evolution.scoring import value
+from memgene.reports.config_history import GENOME, read_config
+from memgene.reports.lineage import LineageView, read_lineage
+from memgene.reports.node import Node
+from memgene.reports.program_history import PROGRAM
+from memgene.reports.recorded import candidate_file, evaluations, read_events, split_cases
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionChange:
+    """One question's score under each of the two; `split` says what it was asked for."""
+
+    id: str
+    split: str
+    category: str
+    a: float
+    b: float
+    delta: float
+
+
+@dataclass(frozen=True, slots=True)
+class SplitChange:
+    """B − A over the questions of one split that both have a score for.
+
+    Splits: static or val (these select: what was chosen by them looks better on them than it is),
+    fresh (asked after the selection), dev (diagnosed). `gains` are questions on which B scores
+    higher. `low` and `high` bound the mean paired difference (95 %, bootstrap over `method`).
+    """
+
+    split: str
+    n: int
+    a: float
+    b: float
+    gains: int
+    losses: int
+    equal: int
+    delta: float
+    low: float
+    high: float
+    p: float
+    method: str
+
+
+@dataclass(frozen=True, slots=True)
+class LeverChange:
+    """A lever's value in each of the two; learned weights (`ranker`) by their digest."""
+
+    lever: str
+    a: Any
+    b: Any
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateDiff:
+    """What changed from A to B. `patch` is the unified difference of programs, `levers` those of
+    configurations that differ; `names` are the two as they can be asked for again."""
+
+    run: str
+    strategy: str
+    metric: str
+    names: tuple[str, str]
+    a: Node
+    b: Node
+    patch: str
+    levers: tuple[LeverChange, ...]
+    splits: tuple[SplitChange, ...]
+    questions: tuple[QuestionChange, ...]
+
+    def model_dump(self) -> dict[str, Any]:
+        """Plain values, as `memgene diff --json` prints them."""
+        values: dict[str, Any] = json.loads(json.dumps(asdict(self)))
+        return values
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """One of the two: where it lies, what it is, and its cases by split."""
+
+    name: str
+    folder: Path
+    node: Node
+    cases: Mapping[str, Sequence[Case]]
+
+
+def compare_candidates(folder: Path, a: str, b: str) -> CandidateDiff:
+    """The difference of two candidates, named by id, `best`, a seed's title, or `fold-N/…`.
+
+    Raises RunError when the folder is no run folder, InputError when there is no such candidate or
+    one of them has neither a program nor a configuration to compare.
+    """
+    view = read_lineage(folder)
+    seed = int(read_run(folder).get("settings", {}).get("seed", 0))
+    first, second = _side(folder, view, a), _side(folder, view, b)
+    questions = _questions(first, second, view.metric)
+    return CandidateDiff(
+        run=view.run,
+        strategy=view.strategy,
+        metric=view.metric,
+        names=(first.name, second.name),
+        a=first.node,
+        b=second.node,
+        patch=_patch(first, second),
+        levers=_levers(first, second),
+        splits=_splits(questions, first, seed),
+        questions=questions,
+    )
+
+
+def _side(folder: Path, view: LineageView, asked: str) -> _Side:
+    fold, _, rest = asked.rpartition("/")
+    if fold:
+        parts = {Path(part.run).name: part for part in view.folds}
+        if fold not in parts:
+            known = ", ".join(parts) or "none"
+            raise InputError(f"{folder} has no fold {fold!r}; it has {known}")
+        folder, view = folder / fold, parts[fold]
+    node = view.find(rest)
+    found = evaluations(read_events(folder)).get(node.id, ())
+    name = f"{fold}/{node.id}" if fold else node.id
+    return _Side(name, folder, node, split_cases(folder, node.id, found))
+
+
+def _patch(first: _Side, second: _Side) -> str:
+    """Unified difference of the two programs; empty for configurations."""
+    sources = []
+    for side in (first, second):
+        source = candidate_file(side.folder, side.node.id, PROGRAM)
+        if source is None:
+            if candidate_file(side.folder, side.node.id, GENOME) is not None:
+                return ""
+            why = "; ".join(each.reason for each in side.node.rejections)
+            raise InputError(f"candidate {side.name} has no program to compare: {why}")
+        sources.append(source)
+    return patch_of(first.name, sources[0], second.name, sources[1])
+
+
+def _levers(first: _Side, second: _Side) -> tuple[LeverChange, ...]:
+    """Levers of two configurations that differ; none for programs."""
+    sides = (first, second)
+    if any(candidate_file(side.folder, side.node.id, GENOME) is None for side in sides):
+        return ()
+    before, after = (read_config(side.folder, side.node.id) for side in sides)
+    return tuple(
+        LeverChange(lever, old, new) for lever, (old, new) in before.difference(after).items()
+    )
+
+
+def _questions(first: _Side, second: _Side, metric: str) -> tuple[QuestionChange, ...]:
+    """Questions that both have a score for, split by split, in the order of the record."""
+    found = []
+    for split, cases in second.cases.items():
+        known = {case.question_id: value(case, metric) for case in first.cases.get(split, ())}
+        for case in cases:
+            a, b = known.get(case.question_id), value(case, metric)
+            if a is not None and b is not None:
+                change = QuestionChange(case.question_id, split, case.category, a, b, b - a)
+                found.append(change)
+    return tuple(found)
+
+
+def _splits(questions: Sequence[QuestionChange], side: _Side, seed: int) -> tuple[SplitChange, ...]:
+    """Gains, losses and the mean paired difference of each split."""
+    groups = {c.question_id: c.group for cases in side.cases.values() for c in cases}
+    found = []
+    for split in dict.fromkeys(question.split for question in questions):
+        inside = [question for question in questions if question.split == split]
+        before, after = [q.a for q in inside], [q.b for q in inside]
+        paired = paired_difference(after, before, [groups[q.id] for q in inside], seed=seed)
+        gains, losses = sum(q.delta > 0 for q in inside), sum(q.delta < 0 for q in inside)
+        found.append(
+            SplitChange(
+                split=split,
+                n=paired.n,
+                a=sum(before) / len(inside),
+                b=sum(after) / len(inside),
+                gains=gains,
+                losses=losses,
+                equal=len(inside) - gains - losses,
+                delta=paired.delta,
+                low=paired.low,
+                high=paired.high,
+                p=paired.p,
+                method=str(paired.method),
+            )
+        )
+    return tuple(found)
