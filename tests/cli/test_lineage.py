@@ -14,7 +14,15 @@ import memgene.api.lineages as api
 from memgene.evaluation.case import Case
 from memgene.evaluation.records import write_cases
 from memgene.evolution.event import Event
-from memgene.evolution.events import Accepted, Evaluated, Promoted, Proposed, Rejected, RunStarted
+from memgene.evolution.events import (
+    Accepted,
+    Evaluated,
+    Promoted,
+    Proposed,
+    Rejected,
+    RoundFinished,
+    RunStarted,
+)
 from memgene.evolution.journal import Journal
 from memgene.evolution.programs.events import Drafted, Joined, Refused
 from memgene.retrieval.config import RetrievalConfig
@@ -98,6 +106,7 @@ def configs(here: Path) -> Path:
         Proposed(1, "001", "000", "rule", {"window": 2}, "found too late", "d"),
         evaluated("001", "val"),
         Accepted(1, "001", 2 / 3, 1 / 6, 0.95, "P(gain) 0.95"),
+        RoundFinished(1, "001", 2 / 3, "001", "001", 2 / 3, 0),
         Proposed(2, "002", "001", "rule", {"window": 3}, "found too late", "d"),
         Rejected(2, "002", 0.25, -0.25, 0.1, "P(gain) 0.10"),
     ]
@@ -119,12 +128,10 @@ def test_the_lineage_is_a_tree_with_scores_marks_and_reasons(run: Run, programs:
     assert "program evolution by token_f1, not finished" in " ".join(shown.stdout.split())
 
 
-def test_the_lineage_of_configurations_is_told_by_their_own_events(
-    run: Run, configs: Path
-) -> None:
+def test_the_lineage_of_configurations_is_told_by_their_own_events(run: Run, configs: Path) -> None:
     assert run("lineage", str(configs)).stdout.splitlines()[1:] == [
-        "└── 000 50.0 seed ★ best so far · start".replace("seed ", ""),
-        "    └── 001 50.0 (+16.7) · window = 2",
+        "└── 000 50.0 seed · start",
+        "    └── 001 50.0 (+16.7) ★ best so far · window = 2",
         "        └── 002 (−25.0) refused regressed · window = 3",
         "            guard: P(gain) 0.10",
     ]
@@ -141,8 +148,8 @@ def test_a_difference_shows_titles_scores_moves_and_text(run: Run, programs: Pat
     assert "000        50.0      seed      vector" in lines
     assert "001        66.7      promoted  Shorter chunks" in lines
     (moved,) = [line for line in lines if line.startswith("static")]
-    # 1 gained, 0 lost, ½ lost of three questions
-    assert moved.split("  ")[:4] == ["static     3", "50.0", "66.7", "+16.7 [−50.0, 100.0]"]
+    # of three questions one gained 1, one is as it was, one lost ½
+    assert moved.split()[:5] == ["static", "3", "50.0", "66.7", "+16.7"]
     assert moved.endswith("1 gained, 1 lost, 1 equal")
     assert "q0        static   0.0  100.0  +100.0" in lines
     assert "q2        static  50.0    0.0   −50.0" in lines

@@ -188,7 +188,8 @@ def _standing(node: Node, view: LineageView) -> str:
     elif node.status in (Status.SEED, Status.REFUSED, Status.PENDING):
         parts.append(str(node.status))
     parts += ["regressed"] if node.regressed else []
-    parts += [f"broke on {node.failures} questions"] if node.failures else []
+    questions = "question" if node.failures == 1 else "questions"
+    parts += [f"broke on {node.failures} {questions}"] if node.failures else []
     parts += [f"{node.attempts} drafts"] if node.attempts > 1 else []
     return " ".join([*parts, "·", _printable(node.title) or "(without a title)"])
 
