@@ -15,8 +15,10 @@ if TYPE_CHECKING:
     from memgene.api.harnesses import HarnessEntry, list_harnesses
     from memgene.api.health import Health, doctor
     from memgene.api.levers import LeverEntry, list_levers
+    from memgene.api.lineages import diff, lineage
     from memgene.api.memory import Memory
     from memgene.api.model_health import ModelHealth
+    from memgene.api.programs import ProgramCheck, ProgramRun, check_program, run_program
     from memgene.api.reembedding import reembed
     from memgene.api.results import (
         Added,
@@ -48,21 +50,27 @@ _HOMES = {
     "MemoryPage": "results",
     "MemoryRecord": "results",
     "ModelHealth": "model_health",
+    "ProgramCheck": "programs",
+    "ProgramRun": "programs",
     "SearchHit": "results",
     "SearchResult": "results",
     "Stats": "results",
     "Verification": "results",
+    "check_program": "programs",
     "check_task": "tasks",
     "describe_genome": "genome",
     "describe_task": "tasks",
+    "diff": "lineages",
     "doctor": "health",
     "evaluate": "evaluating",
     "evolve": "evolving",
+    "lineage": "lineages",
     "list_harnesses": "harnesses",
     "list_levers": "levers",
     "list_tasks": "tasks",
     "open_task": "tasks",
     "reembed": "reembedding",
+    "run_program": "programs",
     "verify_genome": "genome",
 }
 
@@ -81,21 +89,27 @@ __all__ = [
     "MemoryPage",
     "MemoryRecord",
     "ModelHealth",
+    "ProgramCheck",
+    "ProgramRun",
     "SearchHit",
     "SearchResult",
     "Stats",
     "Verification",
+    "check_program",
     "check_task",
     "describe_genome",
     "describe_task",
+    "diff",
     "doctor",
     "evaluate",
     "evolve",
+    "lineage",
     "list_harnesses",
     "list_levers",
     "list_tasks",
     "open_task",
     "reembed",
+    "run_program",
     "verify_genome",
 ]
 

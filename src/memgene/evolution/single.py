@@ -69,8 +69,9 @@ def prepare(bench: Workbench, division: Division) -> tuple[DevVal, SealedTest]:
     """
     data, sealed = seal(bench.task, division, bench.settings.seed)
     metric = get_metric(bench.metric)
+    ranks = bench.settings.strategy != "program"
     for name, questions in (("val", data.select), ("dev", data.diagnose)):
-        if not any(can_apply(metric, question) for question in questions):
+        if not any(can_apply(metric, question, ranks=ranks) for question in questions):
             raise InputError(
                 f"metric {metric.name} applies to none of the {name} questions "
                 f"({metric.description}); choose another with --metric"
