@@ -1,13 +1,13 @@
 """What a search for programs costs beside its models: engine time, and calls that are saved.
 
     python benchmarks/program_search.py
-    python benchmarks/program_search.py --locomo --data PATH
+    python benchmarks/program_search.py --parts calls --data PATH
 
 Three parts. *Evaluation*: one program on 120 episodes and 30 questions with an agent that answers
 at once, in the real sandbox. *Search*: iterations of the loop with evaluations and drafts that take
 no time, up to 1,000 candidates; what is written durably (journal, files) is told apart from what is
 decided. *Calls*: a run with a scripted reflector whose patches are half logic-only, an agent's
-steps remembered by phase, against every phase made anew (`--locomo`: on LoCoMo's val questions).
+steps remembered by phase, against every phase made anew (on LoCoMo).
 """
 
 from __future__ import annotations
@@ -61,14 +61,16 @@ EPISODES, QUESTIONS = 120, 30
 def main() -> None:
     parser = argparse.ArgumentParser(description="engine time and calls of a program search")
     parser.add_argument("--candidates", type=int, default=1000, help="of the search part")
-    parser.add_argument("--locomo", action="store_true", help="count calls on LoCoMo")
+    parser.add_argument("--parts", default="evaluation,search", help="and calls, on LoCoMo")
     add_data_option(parser)
     options = parser.parse_args()
-    result = {
-        "evaluation": _evaluation(),
-        "search": _search(options.candidates),
-    }
-    if options.locomo:
+    parts = options.parts.split(",")
+    result: dict[str, dict[str, float]] = {}
+    if "evaluation" in parts:
+        result["evaluation"] = _evaluation()
+    if "search" in parts:
+        result["search"] = _search(options.candidates)
+    if "calls" in parts:
         result["calls"] = _calls(read_task("locomo", options.data))
     finish("program_search", result)
 
