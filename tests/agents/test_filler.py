@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import get_args
 
 import pytest
 
@@ -73,6 +74,13 @@ def test_plain_types_are_empty() -> None:
     assert item("score", "float") == 0.0
     assert item("useful", "bool") is False
     assert item("date", "optional[str]") is None
+    for kind in ("optional[int]", "optional[float]", "optional[bool]"):
+        assert item("count", kind) is None  # type: ignore[arg-type]
+
+
+def test_an_optional_list_is_filled_like_a_list() -> None:
+    for name in ("persons", "keywords", "facts", "things"):
+        assert item(name, "optional[list[str]]") == item(name, "list[str]") != []
 
 
 @pytest.mark.parametrize("name", ["query_text", "query", "question", "search_for"])
@@ -87,7 +95,7 @@ def test_a_query_lists_the_people_it_names() -> None:
 
 
 def test_every_field_is_filled_and_no_other() -> None:
-    kinds: tuple[FieldType, ...] = ("str", "int", "float", "bool", "list[str]", "optional[str]")
+    kinds: tuple[FieldType, ...] = get_args(FieldType)
     schema = Schema("KnowledgeItem", tuple(SchemaField(f"f{i}", k) for i, k in enumerate(kinds)))
     assert list(fill_item(schema, EPISODE).values) == [f.name for f in schema.fields]
     assert fill_item(Schema("Empty"), EPISODE).values == {}

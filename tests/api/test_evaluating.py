@@ -11,6 +11,8 @@ import pytest
 import memgene
 from memgene.core import ConfigError, InputError, LabelledQuestion
 from memgene.evaluation.report import EvaluationReport
+from memgene.sandbox import Level, Probe, SandboxUnavailableError, probe
+from memgene.sandbox import sandbox as sandbox_module
 from memgene.tasks.task import Regime
 from memgene.testing import tiny_task
 
@@ -139,3 +141,40 @@ def test_evolve_takes_one_name_and_refuses_an_empty_one(tmp_path: Path) -> None:
 
 def _counted() -> tuple[LabelledQuestion, ...]:
     return tuple(q for q in TASK.questions if q.gold.evidence)
+
+
+def limited_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    parts = {"rlimits": "yes", "landlock": "no: test", "seccomp": "no: test"}
+    monkeypatch.setattr(sandbox_module, "probe", lambda: Probe(Level.RLIMITS, parts))
+
+
+def test_a_report_says_how_its_programs_ran() -> None:
+    plain = memgene.evaluate(TASK, "recent", limit=2)
+    assert plain.sandbox is None
+    assert "sandbox" not in plain.to_json()
+    report = memgene.evaluate(
+        TASK, "program:empty", limit=2, embedder="hashing", sandbox="rlimits", seeds=2
+    )
+    achieved = probe().level
+    assert report.to_json()["sandbox"] == {"level": achieved.label, "chroma": "numpy"}
+    assert (achieved.caution in report.table().notes) is (achieved is not Level.FULL)
+
+
+def test_programs_run_below_full_isolation_only_where_that_was_asked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    limited_machine(monkeypatch)
+    program: dict[str, Any] = {"harness": "program:empty", "limit": 2, "embedder": "hashing"}
+    with pytest.raises(SandboxUnavailableError, match="ask for it: `--sandbox rlimits`"):
+        memgene.evaluate(TASK, **program)
+    monkeypatch.setenv("MEMGENE_SANDBOX_LEVEL", "rlimits")
+    with pytest.raises(SandboxUnavailableError, match="'bubblewrap' is required"):
+        memgene.evaluate(TASK, **program, sandbox="bubblewrap")
+    report = memgene.evaluate(TASK, **program)
+    assert report.to_json()["sandbox"]["level"] == "rlimits"
+    assert report.table().notes[-1] == Level.RLIMITS.caution
+
+
+def test_an_unknown_level_is_refused_with_those_there_are() -> None:
+    with pytest.raises(ConfigError, match=r"sandbox\.level.*'full', 'bubblewrap' or 'rlimits'"):
+        memgene.evaluate(TASK, "recent", sandbox="docker")

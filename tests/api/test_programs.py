@@ -20,7 +20,7 @@ RAISES = WORKS.replace('return "\\n', 'raise ValueError("no") or "\\n')
 @pytest.fixture(autouse=True)
 def any_isolation(monkeypatch: pytest.MonkeyPatch) -> None:
     """No settings from outside."""
-    for name in ("CONFIG", "EMBEDDER"):
+    for name in ("CONFIG", "EMBEDDER", "SANDBOX_LEVEL", "SANDBOX_CHROMA"):
         monkeypatch.delenv(f"MEMGENE_{name}", raising=False)
 
 
@@ -61,7 +61,7 @@ def test_what_cannot_be_checked_is_refused(tmp_path: Path) -> None:
         check_program("nothing")
     with pytest.raises(DataError, match="cannot be read"):
         check_program(tmp_path / "absent.py")
-    with pytest.raises(InputError, match="sandbox 'none' is not one of full, bubblewrap, rlimits"):
+    with pytest.raises(ConfigError, match=r"sandbox\.level.*'full', 'bubblewrap' or 'rlimits'"):
         check_program(WORKS, sandbox="none")
 
 

@@ -21,7 +21,7 @@ Run = Callable[..., Result]
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty working folder, no settings from outside."""
     monkeypatch.chdir(tmp_path)
-    for name in ("CONFIG", "DB", "DATA", "EMBEDDER", "AGENT"):
+    for name in ("CONFIG", "DB", "DATA", "EMBEDDER", "AGENT", "SANDBOX_LEVEL", "SANDBOX_CHROMA"):
         monkeypatch.delenv(f"MEMGENE_{name}", raising=False)
     return tmp_path
 

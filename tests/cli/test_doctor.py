@@ -8,6 +8,9 @@ from typing import Any
 
 import pytest
 
+from memgene.api import health as health_module
+from memgene.sandbox import Level, Probe
+
 
 def test_models_are_listed_with_what_they_took(
     run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
@@ -29,3 +32,33 @@ def test_no_calls(ask: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> N
     judge = health["models"][1]
     assert (judge["name"], judge["roles"]) == ("command:false", ["judge"])
     assert (judge["state"], judge["problem"]) == ("not called", None)
+
+
+@pytest.mark.parametrize(
+    ("level", "parts", "said"),
+    [
+        (Level.FULL, {"landlock": "yes: interface 7"}, ["sandbox    full"]),
+        (
+            Level.RLIMITS,
+            {"rlimits": "yes", "landlock": "no: switched off"},
+            ["sandbox    rlimits, below full: memory programs run here only where that is asked"],
+        ),
+        (Level.NONE, {"fork": "no: win32 cannot fork processes"}, ["sandbox    none: memory pro"]),
+    ],
+)
+def test_the_isolation_of_programs_is_told_part_by_part_and_no_problem(
+    run: Callable[..., Any],
+    ask: Callable[..., Any],
+    monkeypatch: pytest.MonkeyPatch,
+    level: Level,
+    parts: dict[str, str],
+    said: list[str],
+) -> None:
+    monkeypatch.setattr(health_module, "probe", lambda: Probe(level, parts))
+    told = run("doctor", "--no-calls")
+    assert told.exit_code == 0
+    for line in (*said, *(f"           {name}: {what}" for name, what in parts.items())):
+        assert line in told.stdout
+    health = ask("doctor", "--no-calls")
+    assert (health["ok"], health["problems"]) == (True, [])
+    assert (health["sandbox"], health["sandbox_parts"]) == (level.label, parts)

@@ -149,6 +149,7 @@ def test_evaluate_takes_a_limit_and_seeds(ask: Ask, task: str) -> None:
         (["--option", "colour=red"], 2, "colour"),
         (["--seed", "-1"], 2, "seed"),
         (["--harness", "genome:nowhere"], 1, "nowhere"),
+        (["--sandbox", "docker"], 2, "'bubblewrap' or 'rlimits', got 'docker'"),
     ],
 )
 def test_what_evaluate_does_not_know_is_named(
@@ -157,6 +158,12 @@ def test_what_evaluate_does_not_know_is_named(
     result = run("evaluate", task, *arguments)
     assert result.exit_code == code
     assert words in result.stderr
+
+
+def test_evaluate_tells_how_programs_ran(ask: Ask, task: str) -> None:
+    asked = ("--harness", "program:empty", "--embedder", "hashing", "--split", "all")
+    report = ask("evaluate", task, *asked, "--sandbox", "rlimits")
+    assert report["sandbox"]["level"] in ("full", "bubblewrap", "rlimits")
 
 
 def test_evolve_report_and_genome(ask: Ask, run: Run, task: str) -> None:
@@ -193,6 +200,7 @@ def test_evolve_report_and_genome(ask: Ask, run: Run, task: str) -> None:
         (["evolve", "moves", "--run", "r", "--budget", "rounds=3"], 2, "rounds"),
         (["evolve", "moves", "--run", "r", "--metric", "vibes"], 2, "vibes"),
         (["evolve", "moves", "--run", "r", "--agent", "oracle"], 2, "oracle"),
+        (["evolve", "moves", "--run", "r", "--sandbox", "docker"], 2, "'bubblewrap' or 'rlimits'"),
         (["evolve", "moves", "--run", "r", "--resume"], 1, "no run to resume"),
         (["evolve", "moves", "--run", "r", "--harness", ""], 2, "--harness needs a name"),
         (["evolve", "moves", "--run", "moves"], 1, "is not empty"),

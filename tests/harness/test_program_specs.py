@@ -14,6 +14,9 @@ from memgene.harness.program import ProgramHarnessFactory
 from memgene.harness.registry import LoadedModels, harness_names, make_factory
 from memgene.llm.roles import RoleModels
 from memgene.programs.seeds import seed_names
+from memgene.sandbox import Level, Probe, SandboxUnavailableError, probe
+from memgene.sandbox import sandbox as sandbox_module
+from memgene.settings import SandboxSettings
 from memgene.testing import ScriptedLLM, tiny_task
 from memgene.testing.programs import program_text
 
@@ -70,3 +73,30 @@ def test_the_toolkits_model_answers_programs(tmp_path: Path) -> None:
         query = Filled(harness.query_schema, {"query_text": "which boat"})
         assert harness.read(query).text == "a reply"
     assert llms.usage.roles["toolkit"].calls == 1
+
+
+@pytest.fixture
+def little(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine that has resource limits and nothing more."""
+    parts = {"rlimits": "yes", "landlock": "no: test", "seccomp": "no: test"}
+    monkeypatch.setattr(sandbox_module, "probe", lambda: Probe(Level.RLIMITS, parts))
+
+
+def test_how_programs_ran_is_known_once_there_was_one() -> None:
+    asked = SandboxSettings(level="rlimits")
+    with LoadedModels(sandbox=asked) as models:
+        make_factory("recent", models=models)
+        assert models.sandbox is None
+        make_factory("program:empty", embedder="hashing", models=models)
+        assert models.sandbox == SandboxSettings.model_validate({"level": probe().level.label})
+
+
+@pytest.mark.usefixtures("little")
+def test_programs_run_below_full_isolation_only_where_that_was_asked_for() -> None:
+    with LoadedModels() as models:
+        with pytest.raises(SandboxUnavailableError, match="'full' is required"):
+            make_factory("program:empty", embedder="hashing", models=models)
+        assert models.sandbox is None
+    with LoadedModels(sandbox=SandboxSettings(level="rlimits")) as models:
+        make_factory("program:empty", embedder="hashing", models=models)().close()
+        assert models.sandbox == SandboxSettings(level="rlimits")

@@ -18,6 +18,7 @@ from memgene.core import (
     ConfigError,
     MissingDependencyError,
     ModelError,
+    RequestRefusedError,
     StoredConfigError,
 )
 from memgene.llm.openai import OpenAILLM
@@ -169,18 +170,24 @@ def test_what_no_try_can_mend_is_a_setting_to_change(meet: Meet, status: int, wo
 
 
 @pytest.mark.parametrize(
-    "fault",
+    ("fault", "kind"),
     [
-        refuses(400, "the prompt is too long", param="messages"),
-        refuses(413, "the prompt is too long"),
-        refuses(429, "the prompt is too long", code="insufficient_quota"),
-        refuses(400, "max_tokens: the prompt is too long for 1024 of them", param="max_tokens"),
+        (refuses(400, "the prompt is too long", param="messages"), RequestRefusedError),
+        (refuses(413, "the prompt is too long"), RequestRefusedError),
+        (refuses(429, "the prompt is too long", code="insufficient_quota"), ModelError),
+        (
+            refuses(400, "max_tokens: the prompt is too long for 1024", param="max_tokens"),
+            RequestRefusedError,
+        ),
     ],
 )
-def test_what_the_server_refuses_is_not_tried_again(meet: Meet, fault: Behaviour) -> None:
+def test_what_the_server_refuses_is_not_tried_again(
+    meet: Meet, fault: Behaviour, kind: type[ModelError]
+) -> None:
     meeting = meet(fault)
-    with pytest.raises(ModelError, match="the prompt is too long"):
+    with pytest.raises(ModelError, match="the prompt is too long") as caught:
         meeting.llm.complete(HELLO)
+    assert type(caught.value) is kind
     assert len(meeting.server.bodies) == 1
 
 

@@ -86,6 +86,25 @@ def test_all_fields_but_optional_ones_are_required() -> None:
     assert missing == ["topic", "count", "share", "sure", "tags"]
 
 
+@pytest.mark.parametrize(
+    ("kind", "value", "wrong"),
+    [
+        ("optional[int]", 3, "many"),
+        ("optional[float]", 0.5, "much"),
+        ("optional[bool]", False, "perhaps"),
+        ("optional[list[str]]", ["a"], ["a"] * (MAX_ITEMS + 1)),
+        ("optional[str]", "a", "x" * (MAX_TEXT + 1)),
+    ],
+)
+def test_optional_fields_may_be_null_or_left_out(kind: Any, value: Any, wrong: Any) -> None:
+    made = model_of(Schema("Item", (SchemaField("it", kind),)))
+    for given in (value, None):
+        assert made.model_validate({"it": given}).model_dump() == {"it": given}
+    assert made.model_validate({}).model_dump() == {"it": None}
+    with pytest.raises(ValidationError):
+        made.model_validate({"it": wrong})
+
+
 def test_field_names_that_pydantic_uses_itself_stay_what_they_are() -> None:
     names = ("json", "copy", "model_dump", "_private", "model_x", "class")
     made = model_of(Schema("Odd", tuple(SchemaField(n, "str") for n in names)))

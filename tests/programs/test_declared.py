@@ -53,6 +53,24 @@ def test_schemas_and_instructions() -> None:
     assert contract.instructions == Instructions("a", "b", "c", "")
 
 
+@pytest.mark.parametrize(
+    ("kind", "json"),
+    [
+        ("int", {"type": "integer"}),
+        ("float", {"type": "number"}),
+        ("bool", {"type": "boolean"}),
+        ("list[str]", {"type": "array", "items": {"type": "string"}}),
+    ],
+)
+def test_optional_fields_may_be_null(kind: str, json: dict[str, Any]) -> None:
+    declared = copy.deepcopy(DECLARED)
+    declared["item"]["fields"][1]["type"] = f"optional[{kind}]"
+    contract = contract_of(declared)
+    assert contract.item_schema.fields[1].type == f"optional[{kind}]"
+    expected = {"anyOf": [json, {"type": "null"}], "default": None}
+    assert contract.item_json["properties"]["note"] == expected
+
+
 def test_json_schemas_keep_descriptions_and_defaults() -> None:
     contract = contract_of(DECLARED)
     assert contract.item_json == {

@@ -268,3 +268,16 @@ def test_a_text_is_embedded_once_for_all_programs() -> None:
         for _ in range(2):
             assert runtime.start(Program(program_text(read=read))).read(QUERY)[0] == "a boat"
     assert sorted(Counting.seen) == ["a boat", "which boat"]
+
+
+def test_an_embedder_that_knows_words_gives_the_word_vectors_too() -> None:
+    class Static(HashingEmbedder):
+        def words(self, words: Sequence[str]) -> Vectors:
+            return self.embed(words)
+
+    source = Program(program_text(read="return str(self.toolkit.words(['boat']).shape[0])"))
+    with ProgramRuntime(embedder=Static()) as runtime:
+        assert runtime.start(source).read(QUERY)[0] == "1"
+    with ProgramRuntime(embedder=HashingEmbedder()) as runtime:
+        program = runtime.start(source)
+        assert "no word vectors" in failure(lambda: program.read(QUERY)).message

@@ -12,7 +12,7 @@ import pytest
 
 from memgene.sandbox.kernel import CALLS
 from memgene.sandbox.seccomp import MACHINES, Filter
-from memgene.sandbox.syscalls import ABSENT, CONDITIONS, NUMBERS, OWN_PID
+from memgene.sandbox.syscalls import ABSENT, CONDITIONS, EVENT_LOOP, NUMBERS, OWN_PID
 
 COLUMNS = {machine: column for machine, (column, _) in MACHINES.items()}
 HEADERS = {
@@ -20,27 +20,32 @@ HEADERS = {
     "aarch64": Path("/usr/include/asm-generic/unistd.h"),
 }
 ALLOWED, KILLED = "allowed", "killed"
-OLD = {"open", "stat", "lstat", "dup2", "poll", "select", "time"}
+OLD = {"open", "stat", "lstat", "dup2", "poll", "select", "time", "epoll_wait"}
+EVERY = {**NUMBERS, **EVENT_LOOP}
 
 
 @functools.cache
-def compiled(machine: str) -> list[tuple[int, int, int, int]]:
-    return list(struct.iter_unpack("=HBBI", Filter(machine).program))
+def compiled(machine: str, event_loop: bool) -> list[tuple[int, int, int, int]]:
+    return list(struct.iter_unpack("=HBBI", Filter(machine, event_loop=event_loop).program))
 
 
 def judge(
-    machine: str, name_or_number: str | int, *arguments: int, audit: int | None = None
+    machine: str,
+    name_or_number: str | int,
+    *arguments: int,
+    audit: int | None = None,
+    event_loop: bool = False,
 ) -> str:
     """What the program says of a call: an interpreter of the few instructions it uses."""
     number = name_or_number
     if isinstance(number, str):
-        found = NUMBERS[number][COLUMNS[machine]]
+        found = EVERY[number][COLUMNS[machine]]
         assert found is not None
         number = found
     given = (*arguments, 0, 0, 0, 0, 0, 0)[:6]
     arch = MACHINES[machine][1] if audit is None else audit
     data = struct.pack("<iIQ6Q", number, arch, 0, *given)
-    program = compiled(machine)
+    program = compiled(machine, event_loop)
     register, at = 0, 0
     while True:
         code, if_true, if_false, k = program[at]
@@ -144,12 +149,39 @@ def test_limits_names_and_descriptor_flags(machine: str) -> None:
     assert judge(machine, "fcntl", 3, set_signal, 9) == "EPERM"
 
 
+@machines
+def test_an_event_loop_is_denied_unless_it_is_asked_for(machine: str) -> None:
+    unix, stream, cloexec = 1, 1, 0o2000000
+    for name, numbers in EVENT_LOOP.items():
+        if numbers[COLUMNS[machine]] is not None:
+            assert judge(machine, name, unix, stream) == "EPERM"
+            assert judge(machine, name, unix, stream | cloexec, event_loop=True) == ALLOWED
+
+
+@machines
+def test_it_adds_nothing_but_its_own_calls(machine: str) -> None:
+    for number in range(600):
+        if number not in {numbers[COLUMNS[machine]] for numbers in EVENT_LOOP.values()}:
+            assert judge(machine, number, event_loop=True) == judge(machine, number)
+
+
+@machines
+def test_pairs_of_sockets_are_local_streams_only(machine: str) -> None:
+    unix, inet, netlink, vsock = 1, 2, 16, 40
+    stream, datagram, raw, packet = 1, 2, 3, 5
+    for family in (0, inet, netlink, vsock):
+        assert judge(machine, "socketpair", family, stream, event_loop=True) == "EPERM"
+    for kind in (datagram, raw, packet):
+        assert judge(machine, "socketpair", unix, kind, event_loop=True) == "EPERM"
+
+
 def test_tables_are_complete_and_unambiguous() -> None:
-    assert {*CONDITIONS, *ABSENT} <= NUMBERS.keys()
-    assert {name for name, (_, arm) in NUMBERS.items() if arm is None} == OLD
-    assert all(numbers[0] is not None for numbers in NUMBERS.values())
+    assert {*CONDITIONS, *ABSENT} <= EVERY.keys()
+    assert not NUMBERS.keys() & EVENT_LOOP.keys()
+    assert {name for name, (_, arm) in EVERY.items() if arm is None} == OLD
+    assert all(numbers[0] is not None for numbers in EVERY.values())
     for column in COLUMNS.values():
-        numbers = [pair[column] for pair in NUMBERS.values() if pair[column] is not None]
+        numbers = [pair[column] for pair in EVERY.values() if pair[column] is not None]
         assert len(numbers) == len(set(numbers))
     assert CALLS["x86_64"].keys() == CALLS["aarch64"].keys()
     assert CALLS.keys() == MACHINES.keys()
@@ -163,7 +195,7 @@ def test_numbers_are_those_of_the_kernels_headers(machine: str) -> None:
     pattern = re.compile(r"#define __NR(?:3264)?_(\w+)\s+(\d+)")
     official = {name: int(number) for name, number in pattern.findall(header.read_text())}
     official.setdefault("newfstatat", official.get("fstatat", -1))
-    ours = {name: pair[COLUMNS[machine]] for name, pair in NUMBERS.items()}
+    ours = {name: pair[COLUMNS[machine]] for name, pair in EVERY.items()}
     for name, number in {**ours, **CALLS[machine]}.items():
         if number is not None:
             assert official[name] == number, name

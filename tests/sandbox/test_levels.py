@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import memgene
+from memgene.core import ConfigError
 from memgene.sandbox import (
     FailureKind,
     GuestError,
@@ -39,6 +40,20 @@ def without(monkeypatch: pytest.MonkeyPatch, *missing: str) -> None:
 def test_levels_are_ordered() -> None:
     assert Level.NONE < Level.RLIMITS < Level.BUBBLEWRAP < Level.FULL
     assert [level.label for level in Level] == ["none", "rlimits", "bubblewrap", "full"]
+
+
+def test_a_level_is_asked_for_by_its_label() -> None:
+    for level in (Level.RLIMITS, Level.BUBBLEWRAP, Level.FULL):
+        assert Level.named(level.label) is level
+    for unknown in ("none", "Full", "docker", ""):
+        with pytest.raises(ConfigError, match="not one of full, bubblewrap, rlimits"):
+            Level.named(unknown)
+
+
+def test_below_full_isolation_a_result_must_say_so() -> None:
+    assert Level.FULL.caution == ""
+    assert "level rlimits: they could reach files and the network" in Level.RLIMITS.caution
+    assert "level bubblewrap: namespaces alone" in Level.BUBBLEWRAP.caution
 
 
 @needs_linux
@@ -69,7 +84,8 @@ def test_less_than_required_is_refused_with_the_way_out(monkeypatch: pytest.Monk
     assert str(caught.value) == (
         "this machine isolates programs at level 'rlimits', 'full' is required (missing: "
         "landlock: switched off; bubblewrap: bwrap is not installed). To accept less, ask for "
-        "it: `--sandbox rlimits` on the command line, `require=Level.RLIMITS` in Python"
+        "it: `--sandbox rlimits` on the command line, level under [sandbox] in memgene.toml, "
+        "`require=Level.RLIMITS` in Python"
     )
 
 

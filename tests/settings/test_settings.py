@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from memgene.core import ConfigError, StoredConfigError
-from memgene.settings import environment_names, load_settings
+from memgene.settings import SandboxSettings, environment_names, load_settings
 
 
 def write(folder: Path, text: str, name: str = "memgene.toml") -> Path:
@@ -132,3 +133,45 @@ def test_a_file_that_the_system_refuses_is_named(
     monkeypatch.setattr(Path, "read_text", refuse)
     with pytest.raises(StoredConfigError, match=f"{place} cannot be read: Permission denied"):
         load_settings(folder=tmp_path, environment={})
+
+
+def test_how_programs_run_can_be_set_everywhere(tmp_path: Path) -> None:
+    assert load_settings(folder=tmp_path, environment={}).sandbox == SandboxSettings(
+        level="full", chroma="numpy"
+    )
+    write(tmp_path, '[sandbox]\nlevel = "bubblewrap"\nchroma = "chromadb"\n')
+    variables = {"MEMGENE_SANDBOX_LEVEL": "rlimits"}
+    assert set(variables) < {*environment_names()}
+
+    def level(arguments: dict[str, Any], environment: dict[str, str]) -> str:
+        found = load_settings(arguments, folder=tmp_path, environment=environment).sandbox
+        assert found.chroma == "chromadb"
+        return found.level
+
+    assert level({}, {}) == "bubblewrap"
+    assert level({}, variables) == "rlimits"
+    assert level({"sandbox": {"level": None}}, variables) == "rlimits"
+    assert level({"sandbox": {"level": "full"}}, variables) == "full"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('level = "docker"', r"memgene\.toml: key 'sandbox\.level'.*'full', 'bubblewrap'.*docker"),
+        ('chroma = "redis"', r"sandbox\.chroma.*'numpy' or 'chromadb'"),
+        ('levle = "full"', r"unknown key 'sandbox\.levle' \(known here: level, chroma\)"),
+    ],
+)
+def test_what_is_no_level_is_named_with_those_there_are(
+    tmp_path: Path, text: str, words: str
+) -> None:
+    write(tmp_path, f"[sandbox]\n{text}\n")
+    with pytest.raises(StoredConfigError, match=words):
+        load_settings(folder=tmp_path, environment={})
+
+
+def test_a_wrong_variable_of_a_section_is_named(tmp_path: Path) -> None:
+    with pytest.raises(StoredConfigError, match=r"MEMGENE_SANDBOX_LEVEL: key 'sandbox\.level'"):
+        load_settings(folder=tmp_path, environment={"MEMGENE_SANDBOX_LEVEL": "none"})
+    with pytest.raises(StoredConfigError, match=r"MEMGENE_SANDBOX is not.*MEMGENE_SANDBOX_CHROMA"):
+        load_settings(folder=tmp_path, environment={"MEMGENE_SANDBOX": "full"})

@@ -12,7 +12,8 @@
 | `list[str]` | keyword, term, tag, topic | entities, then the rarest-looking content words |
 | `list[str]` | fact, sentence, statement, lesson, observation, key_point | the sentences |
 | `list[str]` | unknown | entities |
-| `optional[str]` | any | `None` |
+| `optional[list[str]]` | any | as `list[str]` |
+| other `optional[…]` | any | `None` |
 | `int`, `float`, `bool` | any | 0, 0.0, `False` |
 
 Names are split at underscores and capitals and compared word by word without a plural *s*.
@@ -122,10 +123,12 @@ def _value(field: SchemaField, source: Source) -> object:
     name = _name_words(field.name)
     if field.type == "str":
         return next((get(source) for names, get in _TEXT_FIELDS if names & name), source.text)
-    if field.type == "list[str]":
+    if field.type in ("list[str]", "optional[list[str]]"):
         found = next((get for names, get in _LIST_FIELDS if names & name), None)
         return list(found(source) if found else source.entities)
-    plain: dict[str, object] = {"int": 0, "float": 0.0, "bool": False, "optional[str]": None}
+    if field.type.startswith("optional"):
+        return None
+    plain: dict[str, object] = {"int": 0, "float": 0.0, "bool": False}
     return plain[field.type]
 
 

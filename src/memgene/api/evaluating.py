@@ -39,6 +39,7 @@ def evaluate(
     *,
     seeds: int | None = None,
     embedder: str | None = None,
+    sandbox: str | None = None,
     metrics: Sequence[str] | None = None,
     data: str | Path | None = None,
     out: str | Path | None = None,
@@ -56,30 +57,34 @@ def evaluate(
     test or all (under `shared` no all: the memory would hold what is asked about). `limit`: so
     many questions, drawn by `seed`, categories set apart left out. `seeds`: the same questions
     (split and drawn by `seed`) under seeds `seed … seed + seeds − 1`, averaged. `metrics`: default
-    all that apply and need no judge. `workers`: questions at once (default: as many as the agent's
-    model takes, at most 64). `budget`: limits on what language models may use. `models`: them by
-    role (default: as settings name them). `out`: folder for one file of cases per memory and
-    `report.json`.
+    all that apply and need no judge. `sandbox`: the isolation without which no program is run
+    (full, bubblewrap, rlimits; default: as settings say, else full). `workers`: questions at once
+    (default: as many as the agent's model takes, at most 64). `budget`: limits on what language
+    models may use. `models`: them by role (default: as settings name them). `out`: folder for one
+    file of cases per memory and `report.json`.
 
     Memories that store the same share what was written; each is charged in full for it, so that
     its usage is what it would have cost alone, whatever else was evaluated.
 
     Raises InputError for unknown names and an `out` that cannot be written to, DataError for
-    absent data, RunError when more than the share `max_errors` of the questions end in an
-    error, BudgetExhaustedError when the budget is used up.
+    absent data, SandboxUnavailableError where programs cannot be isolated as required, RunError
+    when more than the share `max_errors` of the questions end in an error, BudgetExhaustedError
+    when the budget is used up.
     """
     if seeds is not None and seeds < 1:
         raise InputError(f"seeds must be at least 1, got {seeds}")
     if seed < 0:
         raise InputError(f"seed must be 0 or more, got {seed}")
-    settings = load_settings({"agent": agent, "embedder": embedder, "data": data})
+    settings = load_settings(
+        {"agent": agent, "embedder": embedder, "data": data, "sandbox": {"level": sandbox}}
+    )
     loaded = task if isinstance(task, Task) else load_task(task, data=settings.data)
     chosen = list(metrics or dict.fromkeys((loaded.metric, *METRICS)))
     asked = split_of(loaded, split, seed, limit)
     check_agent(settings.agent)  # so that an unknown one is refused before anything is made
     with ExitStack() as stack:
         llms = models or stack.enter_context(RoleModels(settings.llm))
-        loading = stack.enter_context(LoadedModels(llms))
+        loading = stack.enter_context(LoadedModels(llms, sandbox=settings.sandbox))
         factories = {
             name: make_factory(name, embedder=settings.embedder or "static", models=loading)
             for name in harness_list(harness)
@@ -111,7 +116,11 @@ def evaluate(
                     )
                     for name, factory in factories.items()
                 )
-            reports.append(EvaluationReport(loaded.name, split, worker.name, one, measured))
+            reports.append(
+                EvaluationReport(
+                    loaded.name, split, worker.name, one, measured, sandbox=loading.sandbox
+                )
+            )
     report = average_reports(reports, loaded)
     if out is not None:
         _write(report, Path(out))

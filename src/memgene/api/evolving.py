@@ -20,6 +20,7 @@ from memgene.llm.roles import RoleModels
 from memgene.reports import write_report
 from memgene.reports.numbers import interval, points, signed
 from memgene.retrieval.config import RetrievalConfig
+from memgene.sandbox import Level
 from memgene.settings import load_settings
 from memgene.tasks import load_task
 from memgene.tasks.task import Task
@@ -52,6 +53,12 @@ class EvolutionRun:
         """Held-out questions the metric was taken over."""
         found = self.result.test.evolved.metrics.get(self.metric)
         return found.n if found else 0
+
+    @property
+    def caution(self) -> str:
+        """What must be said of the result where programs ran below full isolation, else empty."""
+        sandbox = self.result.sandbox
+        return Level.named(sandbox.level).caution if sandbox else ""
 
     def rows(self) -> list[tuple[str, str, str]]:
         """Per memory: its name, its held-out score, and the paired difference to it."""
@@ -90,6 +97,7 @@ def evolve(
     guard: str = "normal",
     preset: str = "default",
     embedder: str | None = None,
+    sandbox: str | None = None,
     data: str | Path | None = None,
     workers: int | None = None,
     diagnosis_tokens: int = MOST_TOKENS,
@@ -108,12 +116,16 @@ def evolve(
     programs). `plan`: how programs are searched for, a `ProgramPlan` or `name=value,…` that
     changes the preset's. `models`: language
     models by role (default: as settings name them); levers that need one take part where it is.
+    `sandbox`: the isolation without which no program is run (full, bubblewrap, rlimits; default:
+    as settings say, else full).
     `workers`: questions at once (default: as many as the agent's model takes).
     `run_dir` must be new, unless `resume`. The report is written into it.
 
     Raises RunInterruptedError after Ctrl-C, when the round is finished; `resume=True` continues.
     """
-    settings = load_settings({"agent": agent, "embedder": embedder, "data": data})
+    settings = load_settings(
+        {"agent": agent, "embedder": embedder, "data": data, "sandbox": {"level": sandbox}}
+    )
     loaded = task if isinstance(task, Task) else load_task(task, data=settings.data)
     limits = budget if isinstance(budget, Budget) else Budget(**(budget or {}))  # type: ignore[arg-type]
     asked = EvolveSettings(
@@ -131,6 +143,7 @@ def evolve(
         workers=workers,
         diagnosis_tokens=diagnosis_tokens,
         program=_plan(plan, preset),
+        sandbox=settings.sandbox,
     )
     with ExitStack() as stack:
         llms = models or stack.enter_context(RoleModels(settings.llm))

@@ -19,6 +19,7 @@ from memgene.api.tasks import list_tasks
 from memgene.core import MemgeneError, MissingDependencyError
 from memgene.embed import load_embedder
 from memgene.embed.minilm_files import find_minilm
+from memgene.sandbox import probe
 from memgene.settings import load_settings
 
 _PACKAGES = (
@@ -38,6 +39,7 @@ _EXTRAS: Mapping[str, tuple[str, ...]] = {
     "sentence-transformers": ("sentence_transformers",),
     "openai": ("openai",),
     "local": ("xllamacpp",),
+    "chroma": ("chromadb",),
 }
 
 
@@ -48,6 +50,9 @@ class Health:
 
     `minilm`: whether the weights that the embedder `minilm` needs beside its extra are installed.
     `models`: the language models of the settings, by the roles that share them.
+    `sandbox`: the best isolation that memory programs can have here, `none` where they cannot run;
+    `sandbox_parts`: each part of it, "yes…" or "no: why". Less than `full` is no problem of the
+    memory: programs then run only where that is asked for.
     """
 
     ok: bool
@@ -64,6 +69,8 @@ class Health:
     minilm: bool
     data: Mapping[str, bool]
     models: tuple[ModelHealth, ...]
+    sandbox: str
+    sandbox_parts: Mapping[str, str]
 
     def model_dump(self) -> dict[str, Any]:
         """Plain values."""
@@ -72,8 +79,9 @@ class Health:
 
 
 def doctor(data: str | Path | None = None, *, calls: bool = True) -> Health:
-    """Look at Python, packages, SQLite, the embedder, extras, benchmark data, cores, and make a
-    call of one token to each language model in the settings (not with `calls` False).
+    """Look at Python, packages, SQLite, the embedder, extras, benchmark data, cores, the isolation
+    of memory programs, and make a call of one token to each language model in the settings (not
+    with `calls` False).
 
     Raises:
         ConfigError: the settings cannot be read.
@@ -82,6 +90,7 @@ def doctor(data: str | Path | None = None, *, calls: bool = True) -> Health:
     full_text, trigrams = _fts("porter unicode61"), _fts("trigram")
     embedder, trouble = _embedder(settings.embedder or DEFAULT_EMBEDDER)
     models = model_health(settings.llm, calls=calls)
+    isolation = probe()
     problems = [trouble] if trouble else []
     if not full_text:
         problems.append("this Python's SQLite has no FTS5: no bank can be opened")
@@ -103,6 +112,8 @@ def doctor(data: str | Path | None = None, *, calls: bool = True) -> Health:
         minilm=_minilm(),
         data={task.name: task.available for task in list_tasks(data)},
         models=models,
+        sandbox=isolation.level.label,
+        sandbox_parts=dict(isolation.parts),
     )
 
 

@@ -14,7 +14,7 @@ from memgene.harness.registry import LoadedModels, find_program
 from memgene.programs.gates import Finding, check, check_static
 from memgene.programs.program import Program
 from memgene.sandbox import Level, probe
-from memgene.settings import load_settings
+from memgene.settings import Settings, load_settings
 
 if TYPE_CHECKING:
     from memgene.embed import Embedder
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 _BY_HAND = "by-hand"
-SANDBOXES = tuple(level.label for level in Level if level is not Level.NONE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,27 +60,31 @@ class ProgramRun:
 
 
 def check_program(
-    program: str | Path | Program, *, sandbox: str = "full", embedder: str | Embedder | None = None
+    program: str | Path | Program,
+    *,
+    sandbox: str | None = None,
+    embedder: str | Embedder | None = None,
 ) -> ProgramCheck:
     """Put a program through every gate: static, and, where that finds nothing, a trial in the
     sandbox, in which a stub answers for the language model.
 
     `program`: a file, the name of a shipped program, or source text (anything of several lines).
-    `sandbox`: the isolation that is required: full, bubblewrap or rlimits.
+    `sandbox`: the isolation that is required: full, bubblewrap or rlimits (default: as settings
+    say, else full).
 
     Raises:
-        InputError: there is no such program, or no such level.
+        ConfigError: there is no such program, or no such level.
         DataError: the file cannot be read.
         SandboxUnavailableError: this machine cannot isolate programs as required.
     """
     from memgene.programs.gates.stub import StubLLM
 
-    subject, required = _program(program), _level(sandbox)
+    subject, settings = _program(program), load_settings({"sandbox": {"level": sandbox}})
     findings = check_static(subject.source)
     if findings:
         level = probe().level.label
         return ProgramCheck(False, subject.digest, level, False, findings)
-    with _runtime(required, embedder, StubLLM()) as runtime:
+    with _runtime(settings, embedder, StubLLM()) as runtime:
         findings = check(subject, runtime)
         level = runtime.level.label
     return ProgramCheck(not findings, subject.digest, level, True, findings)
@@ -93,7 +96,7 @@ def run_program(
     write: str | None = None,
     item: Mapping[str, Any] | None = None,
     query: str | Mapping[str, Any] | None = None,
-    sandbox: str = "full",
+    sandbox: str | None = None,
     embedder: str | Embedder | None = None,
 ) -> ProgramRun:
     """Load a program with an empty memory, write one text, read once.
@@ -114,13 +117,14 @@ def run_program(
         raise InputError("give a text to write, a query to read with, or both")
     if item is not None and write is None:
         raise InputError("an item is written together with a text; give the text too")
-    subject, required, agent = _program(program), _level(sandbox), OfflineAgent()
+    subject, agent = _program(program), OfflineAgent()
+    settings = load_settings({"sandbox": {"level": sandbox}})
     seconds: dict[str, float] = {}
     logs: list[str] = []
     text: str | None = None
     with ExitStack() as stack:
-        roles = stack.enter_context(RoleModels(load_settings().llm))
-        runtime = stack.enter_context(_runtime(required, embedder, roles.get("toolkit")))
+        roles = stack.enter_context(RoleModels(settings.llm))
+        runtime = stack.enter_context(_runtime(settings, embedder, roles.get("toolkit")))
         running = _timed(seconds, "load", lambda: runtime.start(subject))
         stack.callback(running.close)
         contract = running.contract
@@ -151,19 +155,21 @@ def _program(given: str | Path | Program) -> Program:
     return find_program(str(given))
 
 
-def _level(name: str) -> Level:
-    if name not in SANDBOXES:
-        raise InputError(f"sandbox {name!r} is not one of {', '.join(reversed(SANDBOXES))}")
-    return Level[name.upper()]
-
-
-def _runtime(required: Level, embedder: str | Embedder | None, llm: LLM | None) -> ProgramRuntime:
+def _runtime(
+    settings: Settings, embedder: str | Embedder | None, llm: LLM | None
+) -> ProgramRuntime:
     from memgene.api.opening import DEFAULT_EMBEDDER
     from memgene.programs.runtime import ProgramRuntime
 
     models = LoadedModels()
-    loaded = models.embedder(embedder or load_settings().embedder or DEFAULT_EMBEDDER)
-    return ProgramRuntime(llm=llm, embedder=loaded, words=models.words(loaded), require=required)
+    loaded = models.embedder(embedder or settings.embedder or DEFAULT_EMBEDDER)
+    return ProgramRuntime(
+        llm=llm,
+        embedder=loaded,
+        words=models.words(loaded),
+        require=Level.named(settings.sandbox.level),
+        chroma=settings.sandbox.chroma,
+    )
 
 
 def _timed(seconds: dict[str, float], name: str, call: Callable[[], _T]) -> _T:

@@ -80,6 +80,15 @@ Workers = Annotated[
         help="Questions at once. Default: as many as the agent's model takes, at most 64.",
     ),
 ]
+Sandbox = Annotated[
+    str | None,
+    typer.Option(
+        "--sandbox",
+        metavar="LEVEL",
+        help="Isolation without which no program is run: full, bubblewrap or rlimits. Default: "
+        "level under [sandbox] in memgene.toml, else full.",
+    ),
+]
 Seed = Annotated[
     int, typer.Option("--seed", metavar="N", help="Seed of splits, draws and intervals.")
 ]

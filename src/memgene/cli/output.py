@@ -143,6 +143,8 @@ def evolution(run: EvolutionRun) -> None:
     say()
     say(f"best genome  {run.best}")
     say(f"report       {run.report}")
+    if run.caution:
+        say(f"sandbox      {run.caution}")
 
 
 def lineage(view: LineageView) -> None:

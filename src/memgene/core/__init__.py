@@ -15,6 +15,7 @@ from memgene.core.errors import (
     ModelError,
     NotFoundError,
     ReplyError,
+    RequestRefusedError,
     RunError,
     StoredConfigError,
 )
@@ -54,6 +55,7 @@ __all__ = [
     "NotFoundError",
     "Question",
     "ReplyError",
+    "RequestRefusedError",
     "RoleUsage",
     "RunError",
     "Schema",

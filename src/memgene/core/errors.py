@@ -48,6 +48,11 @@ class ModelError(MemgeneError):
     """A language model gave no reply, after retries: unreachable, timed out, refused, broken."""
 
 
+class RequestRefusedError(ModelError):
+    """A language model refuses this very request, as it will each time: too long for it, words or
+    a parameter it does not take."""
+
+
 class ReplyError(ModelError):
     """A language model's reply cannot be used: cut off, not the form asked for, empty."""
 

@@ -6,7 +6,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-FieldType = Literal["str", "int", "float", "bool", "list[str]", "optional[str]"]
+FieldType = Literal[
+    "str",
+    "int",
+    "float",
+    "bool",
+    "list[str]",
+    "optional[str]",
+    "optional[int]",
+    "optional[float]",
+    "optional[bool]",
+    "optional[list[str]]",
+]
 
 
 @dataclass(frozen=True, slots=True)

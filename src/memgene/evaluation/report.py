@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from memgene.core import InputError, Usage
@@ -12,6 +12,8 @@ from memgene.evaluation.case import Case
 from memgene.evaluation.judges import JudgeUsed, judges_used
 from memgene.evaluation.scoring import IN_TEXT
 from memgene.evaluation.statistics import Interval, Spread, mean_interval, spread
+from memgene.sandbox import Level
+from memgene.settings import SandboxSettings
 from memgene.tasks.metrics import Needs, get_metric
 from memgene.tasks.task import Task
 
@@ -109,7 +111,8 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class EvaluationReport:
-    """What `evaluate` returns. `seeds` beside the first one are those of repeated runs."""
+    """What `evaluate` returns. `seeds` beside the first one are those of repeated runs. `sandbox`
+    is how programs ran, its level the isolation that was achieved; None where none ran."""
 
     task: str
     split: str
@@ -117,6 +120,7 @@ class EvaluationReport:
     seed: int
     harnesses: tuple[HarnessReport, ...]
     seeds: tuple[int, ...] = ()
+    sandbox: SandboxSettings | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The JSON of `memgene evaluate` (architecture.md §5)."""
@@ -127,6 +131,8 @@ class EvaluationReport:
             "seed": self.seed,
             "harnesses": [harness.to_json() for harness in self.harnesses],
         }
+        if self.sandbox:
+            record["sandbox"] = self.sandbox.model_dump()
         if self.seeds:
             record["seeds"] = list(self.seeds)
         if self.judges:
@@ -153,7 +159,9 @@ class EvaluationReport:
         metrics = _in_order(report.metrics for report in self.harnesses)
         if any(get_metric(name).needs is Needs.RANKING for name in metrics):
             metrics = [name for name in metrics if name != IN_TEXT]
-        return self._table(f"{self.task}, {self.split}", metrics, self.harnesses)
+        table = self._table(f"{self.task}, {self.split}", metrics, self.harnesses)
+        caution = Level.named(self.sandbox.level).caution if self.sandbox else ""
+        return replace(table, notes=(*table.notes, caution)) if caution else table
 
     def text_table(self) -> Table | None:
         """Memories without a ranking: how much evidence their context holds. None without any."""

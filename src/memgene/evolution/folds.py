@@ -46,7 +46,7 @@ def evolve_folds(
     for division in divisions:
         prepare(bench, division)
     asked, data = bench.asked, {task.name: task.fingerprint}
-    with RunFolder.open(path, asked, data, resume=resume) as run:
+    with RunFolder.open(path, asked, data, resume=resume, isolation=bench.isolation) as run:
         run.journal.emit(_started(bench))
         results = []
         for number, division in enumerate(divisions, start=1):
@@ -132,6 +132,7 @@ def _pooled(bench: Workbench, run: RunFolder, results: Sequence[EvolveResult]) -
         seconds=sum(result.seconds for result in results) + meter.seconds,
         folds=tuple(results),
         program=results[place].program,
+        sandbox=bench.sandbox,
     )
 
 

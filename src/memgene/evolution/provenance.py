@@ -13,7 +13,7 @@ from memgene.core import content_hash
 from memgene.llm import prompts
 from memgene.llm.prompts.prompt import Prompt
 
-_PACKAGES = ("memgene", "numpy", "PyStemmer", "tokenizers", "safetensors", "wordllama")
+_PACKAGES = ("memgene", "numpy", "PyStemmer", "tokenizers", "safetensors", "wordllama", "chromadb")
 
 
 def versions() -> Mapping[str, str]:

@@ -13,6 +13,7 @@ from memgene.evaluation.compare import Comparison, compare_cases
 from memgene.evaluation.report import intervals
 from memgene.evaluation.statistics import Interval
 from memgene.retrieval.config import RetrievalConfig
+from memgene.settings import SandboxSettings
 
 EVOLVED = "evolved"
 START = "start"
@@ -85,8 +86,9 @@ class EvolveResult:
     """A finished evolution. `best` is the folder of the promoted genome, `config` what it holds,
     `program` the source of an evolved program, `promoted` the candidate it came from.
     `evaluations` counts the questions evaluated by the search; `usage` by role and `seconds` of
-    work cover the final report as well. With folds everything is pooled or added up over them, and
-    `folds` holds each one's result."""
+    work cover the final report as well. `sandbox` is how programs ran, its level the isolation
+    that was achieved; None where none ran. With folds everything is pooled or added up over them,
+    and `folds` holds each one's result."""
 
     run: Path
     strategy: str
@@ -101,6 +103,7 @@ class EvolveResult:
     seconds: float
     folds: tuple[EvolveResult, ...] = ()
     program: str | None = None
+    sandbox: SandboxSettings | None = None
 
     @property
     def best(self) -> Path:
@@ -122,6 +125,8 @@ class EvolveResult:
             "usage": {role: dict(used) for role, used in self.usage.items()},
             "seconds": round(self.seconds, 3),
         }
+        if self.sandbox:
+            values["sandbox"] = self.sandbox.model_dump()
         if self.folds:
             values["folds"] = [fold.to_json() for fold in self.folds]
         return values

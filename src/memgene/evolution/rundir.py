@@ -1,6 +1,7 @@
 """The run folder: what was asked, what happened, every candidate, and the best genome.
 
-run.toml        settings, package versions, git revision, data fingerprints
+run.toml        settings, package versions, git revision, data fingerprints, and `isolation`, the
+                sandbox level at which programs ran, where any did
 journal.jsonl   every event in order
 candidates/<id>/  retrieval.toml, patch.diff (to the parent), message.md, cases.jsonl, usage.json,
                 and diagnosis.md, what a model was asked and said when its round was diagnosed
@@ -59,17 +60,22 @@ class RunFolder:
         data: Mapping[str, str],
         *,
         resume: bool = False,
+        isolation: str | None = None,
         clock: Clock | None = None,
     ) -> RunFolder:
         """Start a run in an empty or absent folder, or take up the one that is there.
 
-        `settings` are plain values (None = not given), `data` fingerprints by name. Raises
+        `settings` are plain values (None = not given), `data` fingerprints by name, `isolation`
+        the sandbox level of programs (None = none run); like the versions of packages, another one
+        than recorded is noted and no error. Raises
         RunError when the folder holds something and `resume` is not asked, when there is nothing
         to resume, when it cannot be written to, when another process uses it, or when settings or
         data differ from the run's. A folder that is refused is left as it was.
         """
         folder = Path(path)
-        asked = {"settings": _given(settings), "data": dict(data)}
+        asked: dict[str, Any] = {"settings": _given(settings), "data": dict(data)}
+        if isolation is not None:
+            asked["isolation"] = isolation
         try:
             _refuse_unusable(folder, asked, resume)
             folder.mkdir(parents=True, exist_ok=True)
@@ -236,9 +242,14 @@ def _check_resumable(folder: Path, asked: Mapping[str, Any], resume: bool) -> tu
         found = _differences(recorded.get(part, {}), asked[part])
         if found:
             raise RunError(f"{folder} was started with other {part}: " + "; ".join(found))
-    now = {**versions(), "git": git_revision()}
-    then = {**recorded.get("versions", {}), "git": recorded.get("git_revision", "")}
+    now = {**versions(), "git": git_revision(), **_isolation(asked)}
+    recorded_git = recorded.get("git_revision", "")
+    then = {**recorded.get("versions", {}), "git": recorded_git, **_isolation(recorded)}
     return tuple(_differences(then, now))
+
+
+def _isolation(run: Mapping[str, Any]) -> dict[str, Any]:
+    return {"isolation": run["isolation"]} if "isolation" in run else {}
 
 
 def _differences(recorded: Mapping[str, Any], asked: Mapping[str, Any]) -> list[str]:

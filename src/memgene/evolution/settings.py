@@ -12,6 +12,7 @@ from memgene.evolution.guard import GuardMode
 from memgene.evolution.preset import Preset, get_preset
 from memgene.evolution.programs.plan import ProgramPlan
 from memgene.harness.registry import STATIC
+from memgene.settings import SandboxSettings
 from memgene.tasks.metrics import get_metric
 from memgene.tasks.task import Task
 
@@ -27,7 +28,7 @@ class EvolveSettings:
     answer questions (1 = none beside the caller's, None = as many as the agent's model takes);
     they do not change results. `diagnosis_tokens` bounds the prompt of the proposer `llm`
     (estimated; small models do better with less). `program` says how the strategy `program`
-    searches; without one the preset's plan is taken.
+    searches; without one the preset's plan is taken. `sandbox` says how programs are to run.
 
     Raises ConfigError or InputError on construction when something is unknown or out of range.
     """
@@ -46,6 +47,7 @@ class EvolveSettings:
     workers: int | None = None
     diagnosis_tokens: int = MOST_TOKENS
     program: ProgramPlan | None = None
+    sandbox: SandboxSettings = SandboxSettings()  # noqa: RUF009 - frozen
 
     def __post_init__(self) -> None:
         _one_of("strategy", self.strategy, STRATEGIES)

@@ -53,7 +53,8 @@ def evolve_division(
     task = bench.task
     asked = {**bench.asked, **({"fold": place.fold} if place.folds else {})}
     data, sealed = prepare(bench, division)
-    with RunFolder.open(path, asked, {task.name: task.fingerprint}, resume=resume) as run:
+    fingerprints = {task.name: task.fingerprint}
+    with RunFolder.open(path, asked, fingerprints, resume=resume, isolation=bench.isolation) as run:
         if bench.settings.strategy == "program":
             with ProgramEvolution(bench, run, data, division.origin, progress, place) as programs:
                 return programs.run(sealed)
@@ -133,6 +134,7 @@ class _Evolution:
             test=final.report,
             usage=add_usage([self._meter.roles, self._final_meter.roles]),
             seconds=self._meter.seconds + self._final_meter.seconds,
+            sandbox=self._bench.sandbox,
         )
 
     def _start_event(self) -> RunStarted:

@@ -28,13 +28,18 @@ from memgene.llm.protocol import LLM
 from memgene.llm.roles import RoleModels
 from memgene.retrieval.config import RetrievalConfig
 from memgene.retrieval.levers import Need
+from memgene.sandbox import Level, probe
+from memgene.settings import SandboxSettings
 from memgene.tasks.metrics import METRICS
 from memgene.tasks.task import Task
 
 
 @dataclass(frozen=True, slots=True)
 class Workbench:
-    """Made once per evolution; close it (context manager) to release the memories and programs."""
+    """Made once per evolution; close it (context manager) to release the memories and programs.
+
+    `sandbox` is how programs run, its level the isolation that was achieved; None where none run.
+    """
 
     task: Task
     settings: EvolveSettings
@@ -45,6 +50,7 @@ class Workbench:
     interrupt: Interruptible
     static: Mapping[str, HarnessFactory | RetrievalConfig]
     llms: RoleModels | None = None
+    sandbox: SandboxSettings | None = None
     held: ExitStack = field(default_factory=ExitStack)
 
     @classmethod
@@ -57,12 +63,13 @@ class Workbench:
     ) -> Workbench:
         """Load what the settings name. `static` are the static rows by name, the bank as the
         configuration it is. Raises ConfigError when an agent, embedder or harness is unknown, and
-        when a language model is needed that is not set."""
+        when a language model is needed that is not set; SandboxUnavailableError where programs
+        cannot be isolated as required."""
         if settings.proposer == "llm":
             asked = "reflector" if settings.strategy == "program" else "diagnose"
             (llms or RoleModels.of({})).need(asked, "proposer 'llm'")
         with ExitStack() as stack:
-            models = stack.enter_context(LoadedModels(llms))
+            models = stack.enter_context(LoadedModels(llms, sandbox=settings.sandbox))
             agent = make_agent(settings.agent, llms)
             embedder = models.embedder(settings.embedder)
             words = models.words(embedder)
@@ -72,9 +79,24 @@ class Workbench:
                 else make_factory(name, embedder=embedder, models=models)
                 for name in settings.harnesses
             }
+            sandbox = models.sandbox
+            if settings.strategy == "program":
+                sandbox = _found(settings.sandbox)
             memories = stack.enter_context(MemoryPool())
             held = stack.pop_all()
-        return cls(task, settings, agent, embedder, words, memories, interrupt, static, llms, held)
+        return cls(
+            task,
+            settings,
+            agent,
+            embedder,
+            words,
+            memories,
+            interrupt,
+            static,
+            llms,
+            sandbox,
+            held,
+        )
 
     @property
     def metric(self) -> str:
@@ -118,12 +140,20 @@ class Workbench:
 
     @property
     def asked(self) -> dict[str, Any]:
-        """What decides the result, as run.toml keeps it: settings, models by role, prompts."""
+        """What decides the result, as run.toml keeps it: settings, models by role, prompts, how
+        programs were to run where any do."""
         asked = self.settings.to_dict(self.task)
+        if self.sandbox is not None:
+            asked["sandbox"] = self.settings.sandbox.model_dump()
         if self.roles:
             names = {role: model.name for role, model in self.roles.items()}
             asked["models"] = {**names, "prompts": prompts_digest()}
         return asked
+
+    @property
+    def isolation(self) -> str | None:
+        """The sandbox level at which programs run; None where none run."""
+        return self.sandbox.level if self.sandbox else None
 
     @property
     def engine_models(self) -> EngineModels:
@@ -184,6 +214,13 @@ class Workbench:
 
     def __exit__(self, *_: object) -> None:
         self.held.close()
+
+
+def _found(asked: SandboxSettings) -> SandboxSettings:
+    """How programs will run here. Raises SandboxUnavailableError when that is not as asked."""
+    here = probe()
+    here.demand(Level.named(asked.level))
+    return asked.model_copy(update={"level": here.level.label})
 
 
 def can_learn(questions: Sequence[LabelledQuestion]) -> bool:

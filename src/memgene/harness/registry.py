@@ -20,6 +20,8 @@ from memgene.harness.baselines.recent import Recent
 from memgene.harness.protocol import HarnessFactory
 from memgene.llm.roles import RoleModels
 from memgene.retrieval.config import RetrievalConfig
+from memgene.sandbox import Level
+from memgene.settings import SandboxSettings
 
 if TYPE_CHECKING:
     from memgene.programs.program import Program
@@ -76,11 +78,17 @@ class LoadedModels:
     and the sandbox that their programs run in, each loaded when first asked for.
 
     Whoever makes several factories makes one of these, hands it to each, and closes it (a context
-    manager) when their harnesses are done.
+    manager) when their harnesses are done. `sandbox` says how programs are to run.
     """
 
-    def __init__(self, llms: RoleModels | None = None) -> None:
+    def __init__(
+        self,
+        llms: RoleModels | None = None,
+        *,
+        sandbox: SandboxSettings = SandboxSettings(),  # noqa: B008 - frozen
+    ) -> None:
         self._llms = llms
+        self._sandbox = sandbox
         self._embedders: dict[str, Embedder] = {}
         self._words: WordVectors | None = None
         self._programs: dict[str, ProgramRuntime] = {}
@@ -121,8 +129,17 @@ class LoadedModels:
                     llm=self._llms.get("toolkit") if self._llms else None,
                     embedder=loaded,
                     words=self.words(loaded),
+                    require=Level.named(self._sandbox.level),
+                    chroma=self._sandbox.chroma,
                 )
             return self._programs[loaded.name]
+
+    @property
+    def sandbox(self) -> SandboxSettings | None:
+        """How programs run, with the isolation that was achieved; None where none were made."""
+        with self._lock:
+            levels = [runtime.level for runtime in self._programs.values()]
+        return self._sandbox.model_copy(update={"level": min(levels).label}) if levels else None
 
     def close(self) -> None:
         """End the programs. The language models belong to whoever gave them."""

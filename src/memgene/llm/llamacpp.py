@@ -11,7 +11,12 @@ from pathlib import Path
 from typing import Any
 from weakref import WeakValueDictionary
 
-from memgene.core.errors import MissingDependencyError, ModelError, StoredConfigError
+from memgene.core.errors import (
+    MissingDependencyError,
+    ModelError,
+    RequestRefusedError,
+    StoredConfigError,
+)
 from memgene.llm.gguf_files import find_gguf, fingerprint
 from memgene.llm.llamacpp_stream import Stream
 from memgene.llm.openai_wire import response_format
@@ -90,7 +95,8 @@ class LlamaCppLLM:
             reply = stream.reply(time.perf_counter() - start)
         if isinstance(reply, Reply):
             return reply
-        raise ModelError(f"{self.name}: {reply}")
+        kind = RequestRefusedError if stream.refused else ModelError
+        raise kind(f"{self.name}: {reply}")
 
     def close(self) -> None:
         """Let go of the weights; they leave memory with the last who uses them."""

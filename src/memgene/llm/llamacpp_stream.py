@@ -9,6 +9,7 @@ from typing import Any
 
 from memgene.llm.protocol import Finish, Reply
 
+_REFUSED = 400
 _FINISH = {"stop": Finish.STOP, "length": Finish.LENGTH}
 
 
@@ -26,6 +27,8 @@ class Stream:
         self._finish: str | None = None
         self._usage: dict[str, int] = {}
         self._trouble: str | None = None
+        self.refused = False
+        """Whether llama.cpp will not take this request (its HTTP status 400)."""
 
     def run(self, call: Callable[[Any, Any], object], body: dict[str, Any]) -> None:
         """Make the call in a thread of its own and wait for its end.
@@ -44,6 +47,7 @@ class Stream:
     def __call__(self, chunk: dict[str, Any]) -> bool:
         if "error" in chunk:
             self._trouble = str(chunk["error"].get("message", chunk["error"]))
+            self.refused = chunk["error"].get("code") == _REFUSED
             return True
         self._usage = chunk.get("usage") or self._usage
         for choice in chunk.get("choices", ()):
@@ -71,4 +75,4 @@ class Stream:
         try:
             call(body, self)
         except (ValueError, RuntimeError) as error:
-            self._trouble = f"llama.cpp refused the request: {error}"
+            self._trouble, self.refused = f"llama.cpp refused the request: {error}", True

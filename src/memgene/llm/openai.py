@@ -10,7 +10,12 @@ from typing import Any, NoReturn
 
 from pydantic import SecretStr
 
-from memgene.core.errors import MissingDependencyError, ModelError, StoredConfigError
+from memgene.core.errors import (
+    MissingDependencyError,
+    ModelError,
+    RequestRefusedError,
+    StoredConfigError,
+)
 from memgene.llm.counting import estimated_tokens
 from memgene.llm.openai_wire import body_of, read_reply, refused_parameter
 from memgene.llm.protocol import Reply, Request
@@ -22,6 +27,7 @@ DEFAULT_URL = "https://api.openai.com/v1"
 DEFAULT_TIMEOUT = 120.0
 DEFAULT_CONCURRENCY = 64
 _PASSING = (408, 409, 429)
+_REFUSING = (400, 413, 422)
 _SPENT = "insufficient_quota"  # OpenAI's 429 that no waiting helps
 _SHOWN = 300
 _NO_KEY = "no key"  # the SDK wants one
@@ -188,7 +194,8 @@ class OpenAILLM:
         if (status in _PASSING or status >= 500) and error.code != _SPENT:
             wait = retry_after(error.response.headers.get("retry-after"))
             raise TransientError(said, wait) from None
-        raise ModelError(f"{self._place}: {said}") from None
+        kind = RequestRefusedError if status in _REFUSING else ModelError
+        raise kind(f"{self._place}: {said}") from None
 
     def _shown(self, text: str) -> str:
         """A server's words, short and without the key, which some servers repeat."""

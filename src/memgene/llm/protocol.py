@@ -93,7 +93,8 @@ class LLM(Protocol):
         """Answer one request.
 
         Raises:
-            ModelError: no reply after the retries (unreachable, timed out, refused, broken).
+            ModelError: no reply after the retries (unreachable, timed out, broken);
+                RequestRefusedError where this request will never get one.
             ConfigError: no call can ever succeed as configured (bad key, unknown model).
         """
         ...

@@ -28,18 +28,21 @@ _WORDS = {
 _LOOP = 3  # as many equal items at the end of a full list are a loop
 
 _Text = Annotated[str, Field(max_length=MAX_TEXT)]
-_TYPES: Mapping[str, Any] = {
+_PLAIN: Mapping[str, Any] = {
     "str": _Text,
     "int": int,
     "float": float,
     "bool": bool,
     "list[str]": Annotated[list[_Text], Field(max_length=MAX_ITEMS)],
-    "optional[str]": _Text | None,
+}
+_TYPES: Mapping[str, Any] = {
+    **_PLAIN,
+    **{f"optional[{name}]": kind | None for name, kind in _PLAIN.items()},
 }
 
 
 def model_of(schema: Schema) -> type[BaseModel]:
-    """A pydantic model with the schema's fields; all are required but `optional[str]`.
+    """A pydantic model with the schema's fields; all are required but optional ones.
 
     Texts hold at most MAX_TEXT characters, lists at most MAX_ITEMS items, so that a small model
     that repeats itself is stopped. Unknown fields are refused.

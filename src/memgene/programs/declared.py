@@ -12,13 +12,16 @@ from memgene.core.schema import FieldType
 from memgene.programs.program import Contract
 from memgene.sandbox import FailureKind, GuestError
 
-_JSON: Mapping[str, Mapping[str, Any]] = {
+_PLAIN: Mapping[str, Mapping[str, Any]] = {
     "str": {"type": "string"},
     "int": {"type": "integer"},
     "float": {"type": "number"},
     "bool": {"type": "boolean"},
     "list[str]": {"type": "array", "items": {"type": "string"}},
-    "optional[str]": {"anyOf": [{"type": "string"}, {"type": "null"}]},
+}
+_JSON: Mapping[str, Mapping[str, Any]] = {
+    **_PLAIN,
+    **{f"optional[{name}]": {"anyOf": [kind, {"type": "null"}]} for name, kind in _PLAIN.items()},
 }
 _Text = Annotated[str, Field(max_length=100_000)]
 

@@ -14,13 +14,19 @@ from memgene.embed.protocol import Embedder, WordVectors
 from memgene.llm.protocol import LLM
 from memgene.programs.declared import contract_of
 from memgene.programs.guest.bank import check_bank_config
+from memgene.programs.guest.chroma.real import require_chromadb
 from memgene.programs.guest.models import described
 from memgene.programs.hosting import HostCalls
 from memgene.programs.program import Contract, Program, ProgramLimits
 from memgene.retrieval.config import RetrievalConfig
 from memgene.sandbox import FailureKind, GuestError, Level, Limits, Sandbox, Worker
+from memgene.settings.model import VectorStore
 
-GUEST = "memgene.programs.guest.serve"
+GUESTS: Mapping[VectorStore, str] = {
+    "numpy": "memgene.programs.guest.serve",
+    "chromadb": "memgene.programs.guest.serve_chromadb",
+}
+"""Guest modules by what `toolkit.chroma` is."""
 NOW = datetime(2025, 1, 1, tzinfo=UTC)
 """What programs take for the present."""
 
@@ -31,14 +37,17 @@ class ProgramRuntime:
     Args:
         llm: answers `toolkit.llm_completion`; None makes that call fail in the program.
         embedder: gives the vectors of `toolkit.chroma` and `toolkit.bank`; they are kept.
-        words: word vectors for `toolkit.bank`.
+        words: word vectors for `toolkit.bank`; by default the embedder where it knows words.
         limits: of each program; `sandbox_limits` of its process.
         require: the isolation below which nothing is run.
+        chroma: what `toolkit.chroma` is: exact collections in numpy, or chromadb itself, whose
+            search is approximate.
         config: how `toolkit.bank` retrieves.
         seed: of the random numbers that programs draw.
 
     Raises SandboxUnavailableError when this machine cannot isolate as required, ConfigError for a
-    configuration that needs a language model (see `check_bank_config`).
+    configuration that needs a language model (see `check_bank_config`), MissingDependencyError
+    where chromadb is asked for and not installed.
     """
 
     def __init__(
@@ -50,20 +59,28 @@ class ProgramRuntime:
         limits: ProgramLimits = ProgramLimits(),  # noqa: B008 - frozen
         sandbox_limits: Limits = Limits(),  # noqa: B008 - frozen
         require: Level = Level.FULL,
+        chroma: VectorStore = "numpy",
         config: RetrievalConfig | None = None,
         seed: int = 0,
     ) -> None:
         if config is not None:
             check_bank_config(config)
+        if chroma == "chromadb":
+            require_chromadb()
         self._llm = llm
         self._embedder = embedder
         # Programs of one run cut the same texts into the same pieces, again and again.
         self._vectors = None if embedder is None else CachedEmbedder(embedder)
-        self._words = words
+        self._words = words or (embedder if isinstance(embedder, WordVectors) else None)
         self._config = config
         self._seed = seed
         self.limits = limits
-        self._sandbox = Sandbox(GUEST, limits=sandbox_limits, require=require)
+        self._sandbox = Sandbox(
+            GUESTS[chroma],
+            limits=sandbox_limits,
+            require=require,
+            event_loop=chroma == "chromadb",
+        )
 
     @property
     def level(self) -> Level:

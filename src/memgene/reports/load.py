@@ -30,6 +30,7 @@ from memgene.reports.numbers import signed, value
 from memgene.reports.program_history import PROGRAM, program_history
 from memgene.reports.recorded import first, fold_folders, read_events
 from memgene.retrieval.config import RetrievalConfig
+from memgene.sandbox import Level
 
 _PAID = (Advised, Drafted, Evaluated, Proposed, Refitted)
 
@@ -85,6 +86,7 @@ def load_view(folder: Path) -> RunView:
         fingerprints={str(k): str(v) for k, v in run.get("data", {}).items()},
         notes=_notes(parts, folds=bool(folds)),
         search_asked=_search_asked(parts),
+        caution=_caution(run),
     )
 
 
@@ -175,7 +177,14 @@ def _settings(run: Mapping[str, Any]) -> dict[str, str]:
     flat.update({f"version of {k}": str(v) for k, v in run.get("versions", {}).items()})
     if run.get("git_revision"):
         flat["git revision"] = str(run["git_revision"])
+    if run.get("isolation"):
+        flat["isolation of programs"] = str(run["isolation"])
     return flat
+
+
+def _caution(run: Mapping[str, Any]) -> str:
+    said = Level.named(str(run["isolation"])).caution if run.get("isolation") else ""
+    return f"{said[:1].upper()}{said[1:]}." if said else ""
 
 
 def _flat(values: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str]]:

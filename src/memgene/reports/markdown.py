@@ -15,6 +15,8 @@ def markdown(view: RunView) -> str:
     lines = [f"# {view.task}: {view.strategy} evolution", ""]
     if not view.finished:
         lines += ["The run is not finished; this is its state so far.", ""]
+    if view.caution:
+        lines += [view.caution, ""]
     lines += _result(view)
     if view.differences:
         lines += ["", "Evolved minus each, on the same questions:", ""]

@@ -181,7 +181,8 @@ class Chosen:
 class RunView:
     """Everything one report shows. Absent parts are empty, and the page says so. `search_asked`:
     the search asked the agent for answers (for a ranking it need not). `start` says what the row of
-    that name is where it is not the default configuration."""
+    that name is where it is not the default configuration. `caution` says so where programs ran
+    below full isolation."""
 
     run: str
     task: str
@@ -206,6 +207,7 @@ class RunView:
     fingerprints: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     search_asked: bool = True
+    caution: str = ""
 
     @property
     def evolved(self) -> Score | None:

@@ -52,7 +52,8 @@ def page(view: RunView) -> str:
 
 def _about(view: RunView) -> str:
     state = "" if view.finished else " The run is not finished; this is its state so far."
-    return f"Run {view.run}. Metric {view.metric}, scores in points of 100.{state}"
+    caution = f" {view.caution}" if view.caution else ""
+    return f"Run {view.run}. Metric {view.metric}, scores in points of 100.{state}{caution}"
 
 
 def _resource(name: str) -> str:

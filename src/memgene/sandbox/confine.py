@@ -41,13 +41,18 @@ class Confinement:
 
 
 def prepare(
-    *, use_landlock: bool, use_seccomp: bool, in_bubble: bool, imported_from: Sequence[str]
+    *,
+    use_landlock: bool,
+    use_seccomp: bool,
+    in_bubble: bool,
+    event_loop: bool,
+    imported_from: Sequence[str],
 ) -> Confinement:
     """In the zygote, when all is imported: leave the network, drop privileges, make the rules."""
     if in_bubble:
         bubble.cover(imported_from, landlock.library_roots())
     ruleset = landlock.make_ruleset(landlock.library_entries()) if use_landlock else None
-    filtered = Filter(kernel.machine()) if use_seccomp else None
+    filtered = Filter(kernel.machine(), event_loop=event_loop) if use_seccomp else None
     own_users = in_bubble or (_LINUX and _leave_network())
     if _LINUX:
         _drop_capabilities()

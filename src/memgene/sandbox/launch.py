@@ -12,10 +12,10 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import IO, Final
+from typing import IO, Any, Final
 
 from memgene.core import MemgeneError
 from memgene.sandbox import bubble
@@ -31,6 +31,7 @@ _LAUNCH_SECONDS: Final = 120.0
 _END_SECONDS: Final = 5.0
 _KEPT: Final = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "PYTHONHOME")
 _SET: Final = {
+    "HOME": "/",  # libraries ask for it when they are imported
     "PYTHONHASHSEED": "0",
     "OPENBLAS_NUM_THREADS": "1",
     "OMP_NUM_THREADS": "1",
@@ -52,7 +53,7 @@ class ZygoteGoneError(MemgeneError):
 class Zygote:
     """A running zygote. Thread-safe."""
 
-    def __init__(self, guest: str, probe: Probe, paths: Sequence[str]) -> None:
+    def __init__(self, guest: str, probe: Probe, paths: Sequence[str], event_loop: bool) -> None:
         self.owner = os.getpid()
         self._tokens = itertools.count()
         self._lock = threading.Lock()
@@ -62,7 +63,8 @@ class Zygote:
         self._channel = Channel(ours, _CONTROL_LIMIT)
         try:
             with theirs:
-                self._process = _launch(guest, probe, paths, theirs, self._errors)
+                settings = {"guest": guest, "event_loop": event_loop, "parent": self.owner}
+                self._process = _launch(settings, probe, paths, theirs, self._errors)
             self._await_ready(guest)
         except BaseException:
             self.close()
@@ -165,15 +167,18 @@ def _deadline() -> float:
 
 
 def _launch(
-    guest: str, probe: Probe, paths: Sequence[str], theirs: socket.socket, errors: IO[bytes]
+    asked: Mapping[str, Any],
+    probe: Probe,
+    paths: Sequence[str],
+    theirs: socket.socket,
+    errors: IO[bytes],
 ) -> subprocess.Popen[bytes]:
     path = _import_path(paths)
     settings = {
-        "guest": guest,
+        **asked,
         "landlock": probe.landlock,
         "seccomp": probe.seccomp,
         "bubble": probe.bubblewrap is not None,
-        "parent": os.getpid(),
     }
     flags = ["-s", "-P", "-S", "-B", "-X", "utf8", "-c", _START]
     handed = [str(theirs.fileno()), json.dumps(settings), json.dumps(path)]

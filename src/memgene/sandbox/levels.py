@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final
 
+from memgene.core import ConfigError
 from memgene.sandbox import bubble, landlock, seccomp
 from memgene.sandbox.failure import SandboxUnavailableError
 
@@ -24,6 +25,22 @@ class Level(IntEnum):
     RLIMITS = 1  # a process of its own with resource limits: files and network are open to it
     BUBBLEWRAP = 2  # namespaces by bubblewrap: no network, and only Python's files to read
     FULL = 3  # Landlock, a list of allowed system calls, resource limits
+
+    @classmethod
+    def named(cls, label: str) -> Level:
+        """The level that is called so. Raises ConfigError, with those that can be asked for."""
+        known = {level.label: level for level in sorted(cls, reverse=True) if level is not cls.NONE}
+        if label not in known:
+            raise ConfigError(f"sandbox {label!r} is not one of {', '.join(known)}")
+        return known[label]
+
+    @property
+    def caution(self) -> str:
+        """What must stand beside a result of guests at this level; empty at full isolation."""
+        if self is Level.FULL:
+            return ""
+        kept = "namespaces alone kept them from" if self is Level.BUBBLEWRAP else "they could reach"
+        return f"programs ran at sandbox level {self.label}: {kept} files and the network"
 
     @property
     def label(self) -> str:
@@ -74,8 +91,8 @@ class Probe:
         raise SandboxUnavailableError(
             f"this machine isolates programs at level '{self.level.label}', "
             f"'{required.label}' is required (missing: {self.missing}). To accept less, "
-            f"ask for it: `--sandbox {self.level.label}` on the command line, "
-            f"`require=Level.{self.level.name}` in Python"
+            f"ask for it: `--sandbox {self.level.label}` on the command line, level under "
+            f"[sandbox] in memgene.toml, `require=Level.{self.level.name}` in Python"
         )
 
 

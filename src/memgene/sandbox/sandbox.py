@@ -32,6 +32,7 @@ class Sandbox:
         limits: Limits | None = None,
         require: Level = Level.FULL,
         paths: Sequence[str | Path] = (),
+        event_loop: bool = False,
     ) -> None:
         """Start the zygote.
 
@@ -40,6 +41,8 @@ class Sandbox:
             limits: of each worker; `start` can be given others.
             require: the weakest isolation to accept.
             paths: folders to import the guest from, before those this process imports from.
+            event_loop: let guests wait for descriptors and make pairs of connected sockets, for
+                libraries that run an event loop of their own.
 
         Raises SandboxUnavailableError when this machine cannot isolate as required, or the guest's
         `prepare` fails.
@@ -52,7 +55,7 @@ class Sandbox:
         self.level = self._probe.level
         self._lock = threading.Lock()
         self._closed = False
-        self._zygote = _Held(guest, self._probe, self._paths)
+        self._zygote = _Held(guest, self._probe, self._paths, event_loop)
         self._finish = weakref.finalize(self, _Held.close, self._zygote)
 
     @property
@@ -117,8 +120,8 @@ class Sandbox:
 class _Held:
     """The zygote of a sandbox; made anew when it died, or in a process forked off its owner."""
 
-    def __init__(self, guest: str, probe: Probe, paths: Sequence[str]) -> None:
-        self._made_of = (guest, probe, paths)
+    def __init__(self, guest: str, probe: Probe, paths: Sequence[str], event_loop: bool) -> None:
+        self._made_of = (guest, probe, paths, event_loop)
         self.current = Zygote(*self._made_of)
 
     def get(self, instead_of: Zygote | None) -> Zygote:

@@ -11,11 +11,19 @@ import ctypes
 import errno
 import os
 import struct
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from memgene.sandbox import kernel
-from memgene.sandbox.syscalls import ABSENT, ANY, CONDITIONS, NUMBERS, OWN_PID, Where
+from memgene.sandbox.syscalls import (
+    ABSENT,
+    ANY,
+    CONDITIONS,
+    EVENT_LOOP,
+    NUMBERS,
+    OWN_PID,
+    Where,
+)
 
 MACHINES: Final = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
 """Column of the number table, and AUDIT_ARCH of linux/audit.h."""
@@ -49,11 +57,13 @@ def describe() -> str:
 
 
 class Filter:
-    """The allowed calls as a BPF program, to be installed in a worker."""
+    """The allowed calls as a BPF program, to be installed in a worker; with `event_loop` also those
+    of `EVENT_LOOP`."""
 
-    def __init__(self, machine: str) -> None:
+    def __init__(self, machine: str, *, event_loop: bool = False) -> None:
         column, audit = MACHINES[machine]
-        instructions = _build(column, audit)
+        calls = {**NUMBERS, **EVENT_LOOP} if event_loop else NUMBERS
+        instructions = _build(calls, column, audit)
         self.program = b"".join(_INSTRUCTION.pack(*x) for x in instructions)
         self._own = [at for at, (*_, k) in enumerate(instructions) if k == OWN_PID]
 
@@ -72,7 +82,9 @@ class Filter:
         kernel.call("seccomp", _SET_MODE_FILTER, 0, header)
 
 
-def _build(column: int, audit: int) -> list[Instruction]:
+def _build(
+    calls: Mapping[str, tuple[int | None, int | None]], column: int, audit: int
+) -> list[Instruction]:
     program: list[Instruction] = [
         (_LOAD, 0, 0, _MACHINE),
         (_EQUAL, 1, 0, audit),
@@ -81,7 +93,7 @@ def _build(column: int, audit: int) -> list[Instruction]:
     ]
     if audit == MACHINES["x86_64"][1]:
         program += [(_AT_LEAST, 0, 1, _X32), (_RETURN, 0, 0, KILL)]
-    for name, numbers in NUMBERS.items():
+    for name, numbers in calls.items():
         number = numbers[column]
         if number is not None:
             program += _block(number, _decision(name))

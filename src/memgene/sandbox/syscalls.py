@@ -17,6 +17,7 @@ FORBIDDEN_CLONE: Final = 0x7E02_0000 | 0x80 | 0x2000 | 0x4000 | 0x0080_0000
 """Namespaces (NEWNS, NEWCGROUP … NEWNET, NEWTIME), PTRACE, VFORK, UNTRACED."""
 WRITING_OPEN: Final = 0o3 | 0o100 | 0o1000 | 0o2000 | 0o20000000
 """O_WRONLY, O_RDWR, O_CREAT, O_TRUNC, O_APPEND, and O_TMPFILE's own bit."""
+AF_UNIX, SOCK_STREAM, _SOCKET_TYPE = 1, 1, 0xF
 OWN_PID: Final = 0x7FFF_FFF0
 """Stands in the filter for the worker's process id until that is known; no process has it."""
 
@@ -50,6 +51,7 @@ CONDITIONS: Final[Mapping[str, tuple[tuple[Where, ...], ...]]] = {
     "openat": ((Where(2, WRITING_OPEN, 0),),),
     "prctl": one_of(0, 15),  # name of a thread
     "prlimit64": one_of(0, 0),
+    "socketpair": ((Where(0, 0xFFFF_FFFF, AF_UNIX), Where(1, _SOCKET_TYPE, SOCK_STREAM)),),
     "tgkill": one_of(0, OWN_PID),
 }
 """Alternatives, each a conjunction. Code can come from files only (never from memory a guest
@@ -133,3 +135,15 @@ NUMBERS: Final[Mapping[str, tuple[int | None, int | None]]] = {
     "faccessat2": (439, 439),
     "openat2": (437, 437),
 }
+
+EVENT_LOOP: Final[Mapping[str, tuple[int | None, int | None]]] = {
+    "epoll_create1": (291, 20),
+    "epoll_ctl": (233, 21),
+    "epoll_wait": (232, None),
+    "epoll_pwait": (281, 22),
+    "epoll_pwait2": (441, 441),
+    "eventfd2": (290, 19),
+    "socketpair": (53, 199),
+}
+"""What a library with an event loop of its own needs besides: waiting for descriptors, and a pair
+of sockets that are connected to each other and can be to nothing else."""

@@ -175,6 +175,7 @@ def main(control_descriptor: int, settings: str) -> None:
             use_landlock=given["landlock"],
             use_seccomp=given["seccomp"],
             in_bubble=given["bubble"],
+            event_loop=given["event_loop"],
             imported_from=sys.path,
         )
         sys.path[:] = _library_only(sys.path)

@@ -8,11 +8,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from memgene.core.errors import ConfigError, StoredConfigError
 from memgene.settings.file_paths import resolve_paths
-from memgene.settings.model import LLM_ROLES, LLMRoles, LLMSettings, Settings
+from memgene.settings.model import (
+    LLM_ROLES,
+    LLMRoles,
+    LLMSettings,
+    SandboxSettings,
+    Settings,
+)
 
 FILE_NAME = "memgene.toml"
 PREFIX = "MEMGENE_"
@@ -20,6 +26,7 @@ FILE_VARIABLE = "MEMGENE_CONFIG"
 _SIMPLE = ("embedder", "agent", "data", "db")
 _LLM = "LLM_"
 _LLM_CACHE = f"{PREFIX}{_LLM}CACHE"
+_SANDBOX = {f"{PREFIX}SANDBOX_{name.upper()}": name for name in SandboxSettings.model_fields}
 _ARGUMENTS = "arguments"
 _SECRET_KEYS = ("api_key", "base_url")  # a refused address may be refused for its password
 
@@ -33,8 +40,8 @@ def load_settings(
     """The settings in force.
 
     `folder` (default: the current one) may hold a `memgene.toml`; the variable `MEMGENE_CONFIG`
-    names another file instead. Arguments that are None do not count as given. Relative paths in a
-    file are relative to that file.
+    names another file instead. Arguments that are None, also inside a section, do not count as
+    given. Relative paths in a file are relative to that file.
 
     Raises:
         ConfigError: a key or variable is unknown or has an unusable value; names it and its place
@@ -48,7 +55,7 @@ def load_settings(
         _check(merged, f"{file}")
     from_variables = _from_environment(variables)
     merged = _merge(merged, from_variables)
-    given = {name: value for name, value in (arguments or {}).items() if value is not None}
+    given = _given(arguments or {})
     _check(given, _ARGUMENTS)
     return _check(_merge(merged, given), "settings")
 
@@ -56,7 +63,7 @@ def load_settings(
 def environment_names() -> tuple[str, ...]:
     """Every variable that is read, in the order of the settings."""
     simple = tuple(PREFIX + name.upper() for name in _SIMPLE)
-    return (FILE_VARIABLE, *simple, _LLM_CACHE, *_role_variables())
+    return (FILE_VARIABLE, *simple, *_SANDBOX, _LLM_CACHE, *_role_variables())
 
 
 def _role_variables() -> dict[str, tuple[str, str]]:
@@ -99,6 +106,8 @@ def _from_environment(variables: Mapping[str, str]) -> dict[str, Any]:
             one: dict[str, Any] = {"llm": {role: {field: variables[name]}}}
         elif name == _LLM_CACHE:
             one = {"llm": {"cache": variables[name]}}
+        elif name in _SANDBOX:
+            one = {"sandbox": {_SANDBOX[name]: variables[name]}}
         elif key in _SIMPLE:
             one = {key: variables[name]}
         else:
@@ -110,10 +119,19 @@ def _from_environment(variables: Mapping[str, str]) -> dict[str, Any]:
 
 def _known() -> str:
     """The variables in a few words: roles × fields would be more than a screen."""
-    simple = ", ".join((FILE_VARIABLE, *(PREFIX + name.upper() for name in _SIMPLE), _LLM_CACHE))
+    own = (PREFIX + name.upper() for name in _SIMPLE)
+    simple = ", ".join((FILE_VARIABLE, *own, *_SANDBOX, _LLM_CACHE))
     roles = ", ".join(role.upper() for role in LLM_ROLES)
     fields = ", ".join(field.upper() for field in LLMSettings.model_fields)
     return f"there are {simple} and {PREFIX}{_LLM}ROLE_FIELD with ROLE {roles}; FIELD {fields}"
+
+
+def _given(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        name: _given(value) if isinstance(value, Mapping) else value
+        for name, value in arguments.items()
+        if value is not None
+    }
 
 
 def _merge(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
@@ -139,10 +157,18 @@ def _check(values: Mapping[str, Any], where: str) -> Settings:
 def _finding(place: tuple[int | str, ...], kind: str, message: str, given: object) -> str:
     key = ".".join(map(str, place))
     if kind == "extra_forbidden":
-        known = (Settings, LLMRoles, LLMSettings)[min(len(place), 3) - 1].model_fields
-        return f"unknown key {key!r} (known here: {', '.join(known)})"
+        return f"unknown key {key!r} (known here: {', '.join(_section(place).model_fields)})"
     message = message.removeprefix("Value error, ")
     said = f"key {key!r}: {message[:1].lower()}{message[1:]}"
     if isinstance(given, Mapping) or place[-1] in _SECRET_KEYS:
         return said
     return f"{said}, got {given!r}"
+
+
+def _section(place: tuple[int | str, ...]) -> type[BaseModel]:
+    """The section that a key is in."""
+    if len(place) == 1:
+        return Settings
+    if place[0] == "sandbox":
+        return SandboxSettings
+    return LLMRoles if len(place) == 2 else LLMSettings

@@ -117,6 +117,23 @@ class LLMRoles(BaseModel):
     attribute: LLMSettings | None = None
 
 
+SandboxLevel = Literal["full", "bubblewrap", "rlimits"]
+VectorStore = Literal["numpy", "chromadb"]
+
+
+class SandboxSettings(BaseModel):
+    """The `[sandbox]` section: how memory programs run.
+
+    `level`: the isolation below which nothing is run. `chroma`: what `toolkit.chroma` is, the exact
+    collections of memgene or chromadb itself (the extra `memgene[chroma]`).
+    """
+
+    model_config = _STRICT
+
+    level: SandboxLevel = "full"
+    chroma: VectorStore = "numpy"
+
+
 class Settings(BaseModel):
     """Everything that can be set outside of code.
 
@@ -131,3 +148,4 @@ class Settings(BaseModel):
     data: Path | None = None
     db: str | None = Field(default=None, min_length=1)
     llm: LLMRoles = LLMRoles()
+    sandbox: SandboxSettings = SandboxSettings()

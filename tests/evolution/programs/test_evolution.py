@@ -13,13 +13,17 @@ from typing import Any
 
 import pytest
 
-from memgene.core import Budget, InputError
+from memgene.core import Budget, InputError, RunError
 from memgene.evolution.evolve import run_evolution
 from memgene.evolution.programs.plan import ProgramPlan
 from memgene.evolution.result import EvolveResult
+from memgene.evolution.rundir import read_run
 from memgene.evolution.settings import EvolveSettings
 from memgene.genome import GenomeBundle
 from memgene.llm.roles import RoleModels
+from memgene.reports.load import load_view
+from memgene.sandbox import Level, Probe, SandboxUnavailableError
+from memgene.settings import SandboxSettings
 from memgene.testing import tiny_task
 from memgene.testing.llm import ScriptedLLM
 from memgene.testing.reflection import Broken, Edit, scripted_patches
@@ -155,6 +159,39 @@ def test_folds_are_pooled_and_keep_one_program(tmp_path: Path) -> None:
     assert len(result.folds) == 2
     assert result.program in {fold.program for fold in result.folds}
     assert GenomeBundle.load(result.best).program == result.program
+
+
+def test_below_full_isolation_it_runs_where_that_was_asked_for_and_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parts = {"rlimits": "yes", "landlock": "no: test", "seccomp": "no: test"}
+    for module in ("memgene.sandbox.sandbox", "memgene.evolution.workbench"):
+        monkeypatch.setattr(f"{module}.probe", lambda: Probe(Level.RLIMITS, parts))
+    path = tmp_path / "run"
+    asked = {"proposer": "rule", "program": PLAN.changed(iterations=1, seeds=("empty",))}
+    with pytest.raises(SandboxUnavailableError, match="'full' is required"):
+        run_evolution(tiny_task(), settings(**asked), path)
+    assert not path.exists()
+    lower = settings(**asked, sandbox=SandboxSettings(level="rlimits"))
+    result = run_evolution(tiny_task(), lower, path)
+    assert result.to_json()["sandbox"] == {"level": "rlimits", "chroma": "numpy"}
+    assert GenomeBundle.load(result.best).provenance["isolation"] == "rlimits"
+    recorded = read_run(path)
+    assert recorded["isolation"] == "rlimits"
+    assert recorded["settings"]["sandbox"] == {"level": "rlimits", "chroma": "numpy"}
+    assert load_view(path).caution == (
+        "Programs ran at sandbox level rlimits: they could reach files and the network."
+    )
+    monkeypatch.undo()
+    with pytest.raises(RunError, match="started with other settings: sandbox was"):
+        run_evolution(tiny_task(), settings(**asked), path, resume=True)
+
+
+def test_full_isolation_is_recorded_and_needs_no_words(whole: EvolveResult) -> None:
+    assert read_run(whole.run)["isolation"] == "full"
+    assert whole.sandbox == SandboxSettings()
+    assert load_view(whole.run).caution == ""
+    assert "isolation" not in GenomeBundle.load(whole.best).provenance
 
 
 def test_a_metric_on_rankings_is_refused_before_anything_is_made(tmp_path: Path) -> None:

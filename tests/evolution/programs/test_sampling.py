@@ -24,7 +24,7 @@ def own() -> DevVal:
     return data(tiny_task())
 
 
-def sampler(of: DevVal, per_item: int = 5, seed: int = 0) -> Sampler:
+def sampler(of: DevVal, per_item: int | None = 5, seed: int = 0) -> Sampler:
     return Sampler(of, HashingEmbedder(), per_item, seed)
 
 
@@ -82,6 +82,23 @@ def test_the_subset_stands_for_the_questions() -> None:
         embedder.embed([e.text for e in held]) @ embedder.embed([question.question.text])[0]
     )
     assert chosen[0].id == held[int(np.argmax(similarity))].id
+
+
+def test_rotating_questions_always_find_the_episodes_of_their_evidence(own: DevVal) -> None:
+    made = sampler(own, per_item=1)
+    for key in "abcdef":
+        sample = made.rotating(3, key)
+        stored = {ref for e in sample.task.episodes for ref in (e.id, *(m.id for m in e.messages))}
+        asked = [q for q in sample.questions if q.gold.evidence]
+        assert all(stored.issuperset(q.gold.evidence) for q in asked)
+
+
+def test_without_a_number_all_episodes_of_the_groups_are_held(own: DevVal) -> None:
+    sample = sampler(own, per_item=None).static(2)
+    groups = {q.group for q in sample.questions}
+    assert {e.id for e in sample.task.episodes} == {
+        e.id for e in own.task.episodes if e.group in groups
+    }
 
 
 def test_nothing_asked_is_nothing_sampled(own: DevVal) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import get_args
 
 import pytest
 
 from memgene.core import Schema, SchemaField
+from memgene.core.schema import FieldType
 from memgene.embed.hashing import HashingEmbedder
 from memgene.llm import Request
 from memgene.programs.gates import Finding, check, check_smoke, dummies, render_findings
@@ -207,12 +209,28 @@ def test_the_trial_is_not_begun_where_the_text_has_findings(runtime: ProgramRunt
 
 
 def test_dummies_fit_every_type() -> None:
-    kinds = ("str", "int", "float", "bool", "list[str]", "optional[str]")
+    kinds = get_args(FieldType)
+    plain = ("str", "int", "float", "bool", "list[str]")
+    assert kinds == (*plain, *(f"optional[{kind}]" for kind in plain))
     schema = Schema("Query", tuple(SchemaField(kind, kind) for kind in kinds))
-    types = (str, int, float, bool, list, str)
+    types = (str, int, float, bool, list) * 2
     for values in (dummies.plain(schema), dummies.plain(schema, 7), dummies.odd(schema, "x")):
         assert tuple(type(values[kind]) for kind in kinds) == types
-    assert dummies.empty(schema) == dict(zip(kinds, ("", 0, 0.0, False, [], None), strict=True))
+    nothing = ("", 0, 0.0, False, [], *[None] * 5)
+    assert dummies.empty(schema) == dict(zip(kinds, nothing, strict=True))
+
+
+def test_every_optional_field_is_tried_with_a_value_and_without(runtime: ProgramRuntime) -> None:
+    source = program(
+        read="if query.sure is None:\n    raise ValueError('nothing')\nreturn str(query.sure)",
+        write="self.kept = [item.sure, item.count, item.share, item.tags]",
+    ).source
+    fields = "sure: Optional[bool]\n    count: int | None\n    share: Optional[float] = None\n"
+    source = source.replace(
+        "place: Optional[str]\n", f"{fields}    tags: Optional[list[str]] = None\n"
+    )
+    assert "nothing" in only(check(Program(source), runtime)).message
+    assert check(Program(source.replace("is None", "is print")), runtime) == ()
 
 
 def test_findings_are_shown_as_a_list_that_ends() -> None:

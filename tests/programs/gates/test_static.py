@@ -185,7 +185,12 @@ CASES = [
         "field-type",
         "Query.text is of type dict[str, str]",
     ),
-    ("    b: int", "    b: datetime", "field-type", "they may be str, int, float, bool, list[str]"),
+    (
+        "    b: int",
+        "    b: datetime",
+        "field-type",
+        "they may be str, int, float, bool, list[str], or",
+    ),
     ("    e: list[str]", "    e: list[int]", "field-type", "KnowledgeItem.e"),
     ("    g: Optional[str]", "    g: Optional[dict]", "field-type", "KnowledgeItem.g"),
     ("    h: str | None", "    h: str | int", "field-type", "KnowledgeItem.h"),

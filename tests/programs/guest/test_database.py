@@ -62,6 +62,10 @@ def test_full_text_search_works(db: Database) -> None:
     assert found == [("she painted the boat",)]
 
 
+def test_large_tables_are_sorted_without_a_file(db: Database) -> None:
+    assert db.execute("PRAGMA temp_store").fetchone() == (2,)  # 2: memory, 0 and 1: files
+
+
 def test_functions_of_the_program_can_be_used(db: Database) -> None:
     db.create_function("half", 1, lambda n: n / 2)
     assert db.execute("SELECT half(5)").fetchone() == (2.5,)

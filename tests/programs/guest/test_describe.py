@@ -26,9 +26,17 @@ SPELLINGS = [
     (str | None, "optional[str]"),
     ("None | str", "optional[str]"),
     (Union[str, None], "optional[str]"),  # noqa: UP007
+    (Optional[bool], "optional[bool]"),  # noqa: UP045
+    (int | None, "optional[int]"),
+    ("Optional[float]", "optional[float]"),
+    (Optional[List[str]], "optional[list[str]]"),  # noqa: UP006, UP045
+    (None | list[str], "optional[list[str]]"),
+    (list, "list[str]"),
+    (List, "list[str]"),  # noqa: UP006
 ]
 OTHERS = [
-    dict, list, list[int], dict[str, str], Optional[int], tuple[str, str], bytes, Any,  # noqa: UP045
+    dict, list[int], dict[str, str], Optional[bytes], tuple[str, str], bytes, Any,  # noqa: UP045
+    int | str | None, int | str,
     Literal["a"], "Unknown", "list[", None, list[Optional[str]],  # noqa: UP045
 ]  # fmt: skip
 
@@ -39,13 +47,13 @@ def made(annotation: Any) -> Record:
 
 
 @pytest.mark.parametrize(("annotation", "kind"), SPELLINGS)
-def test_six_types_in_any_spelling(annotation: Any, kind: str) -> None:
+def test_types_in_any_spelling(annotation: Any, kind: str) -> None:
     assert [f.type for f in made(annotation).fields] == [kind]
 
 
 @pytest.mark.parametrize("annotation", OTHERS)
 def test_any_other_type_is_refused_by_the_fields_name(annotation: Any) -> None:
-    with pytest.raises(ProgramError, match=r"KnowledgeItem\.it is of type .*Optional\[str\]"):
+    with pytest.raises(ProgramError, match=r"KnowledgeItem\.it is of type .*Optional of one"):
         made(annotation)
 
 
@@ -66,6 +74,10 @@ class Visit:
     count: int = 1
     regular: bool = False
     note: str | None = None
+    paid: bool | None = None
+    price: float | None = 2.5
+    guests: int | None = 0
+    gifts: list[str] | None = None
     place: str = None  # type: ignore[assignment]
     hidden: str = field(init=False, default="x")
 
@@ -94,7 +106,8 @@ def test_a_record_describes_itself() -> None:
         },
     ]
     assert [f["name"] for f in described["fields"]] == [
-        "name", "topics", "hours", "count", "regular", "note", "place",
+        "name", "topics", "hours", "count", "regular", "note", "paid", "price", "guests", "gifts",
+        "place",
     ]  # fmt: skip
 
 
@@ -114,6 +127,25 @@ def test_only_lossless_conversions_are_made() -> None:
     assert (filled.hours, filled.count) == (2.0, 3)
     assert type(filled.hours) is float
     assert type(filled.count) is int
+    filled = VISIT.filled({"name": "Ann", "price": 2, "guests": 3.0})
+    assert (filled.price, filled.guests) == (2.0, 3)
+    assert (type(filled.price), type(filled.guests)) == (float, int)
+
+
+def test_optional_fields_take_none_and_values_of_their_type() -> None:
+    nothing = dict.fromkeys(("note", "paid", "price", "guests", "gifts"))
+    assert VISIT.filled({"name": "Ann", **nothing}) == Visit(
+        "Ann", price=None, guests=None, gifts=None
+    )
+    some = {"note": "late", "paid": False, "price": 0.5, "guests": 2, "gifts": ["wine"]}
+    assert VISIT.filled({"name": "Ann", **some}) == Visit("Ann", **some)  # type: ignore[arg-type]
+
+
+def test_optional_fields_describe_their_default() -> None:
+    found = {f["name"]: (f["required"], f["default"]) for f in VISIT.described()["fields"]}
+    assert found["price"] == (False, 2.5)
+    assert found["paid"] == found["gifts"] == (False, None)
+    assert made(Optional[int]).described()["fields"][0]["required"]  # noqa: UP045
 
 
 @pytest.mark.parametrize(
@@ -129,6 +161,10 @@ def test_only_lossless_conversions_are_made() -> None:
         ({"name": "Ann", "topics": "weather"}, "Visit.topics must be list\\[str\\], got str"),
         ({"name": "Ann", "topics": ["a", 1]}, "Visit.topics must be list\\[str\\]"),
         ({"name": "Ann", "note": 3}, "Visit.note must be optional\\[str\\], got int"),
+        ({"name": "Ann", "paid": 1}, "Visit.paid must be optional\\[bool\\], got int"),
+        ({"name": "Ann", "guests": True}, "Visit.guests must be optional\\[int\\], got bool"),
+        ({"name": "Ann", "price": "2"}, "Visit.price must be optional\\[float\\], got str"),
+        ({"name": "Ann", "gifts": [1]}, "Visit.gifts must be optional\\[list\\[str\\]\\]"),
     ],
 )
 def test_other_values_are_refused_by_the_fields_name(values: dict[str, Any], said: str) -> None:

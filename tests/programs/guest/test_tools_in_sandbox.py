@@ -118,3 +118,29 @@ def test_a_chroma_program_finds_its_lines(runtime: ProgramRuntime) -> None:
         query = Filled(QUERY_TEXT, {"query_text": "user: It has a scarlet door."})
         assert program.read(query).text.split("\n")[0] == "user: It has a scarlet door."
     assert factory.log.violations == []
+
+
+SORTS = (
+    FRAME
+    + """
+class KnowledgeBase:
+    def __init__(self, toolkit):
+        self.db = toolkit.db
+        self.db.execute("CREATE TABLE lines (body TEXT)")
+
+    def write(self, item, raw_text):
+        rows = (("%06d" % (i * 7919 % 20011) * 50,) for i in range(20_000))
+        self.db.executemany("INSERT INTO lines VALUES (?)", rows)
+
+    def read(self, query):
+        return self.db.execute("SELECT body FROM lines ORDER BY body").fetchone()[0][:6]
+"""
+)
+
+
+def test_a_table_larger_than_sqlites_cache_is_sorted(runtime: ProgramRuntime) -> None:
+    factory = ProgramHarnessFactory(Program(SORTS), runtime)
+    with closing(factory()) as program:
+        program.write(Filled(program.item_schema), tiny_task().episodes[0])
+        assert program.read(Filled(QUERY_TEXT, {"query_text": ""})).text == "000000"
+    assert factory.log.violations == []

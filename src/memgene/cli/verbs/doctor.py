@@ -10,6 +10,7 @@ from memgene.cli import options, output
 from memgene.cli.app import FAILED
 
 if TYPE_CHECKING:
+    from memgene.api.health import Health
     from memgene.api.model_health import ModelHealth
 
 NoCalls = Annotated[bool, typer.Option("--no-calls", help="Load the language models, call none.")]
@@ -42,12 +43,26 @@ def doctor(
             ("data", ", ".join(here) or "none (give --data, or set MEMGENE_DATA)"),
         ]
         rows += [("model", _model(model)) for model in health.models]
+        rows.append(("sandbox", _sandbox(health)))
+        rows += [("", f"{name}: {said}") for name, said in health.sandbox_parts.items()]
         for name, value in rows:
-            output.say(f"{name:<10} {value}")
+            output.say(f"{name:<10} {value}".rstrip())
         for problem in health.problems:
             output.say(f"problem    {problem}")
     if not health.ok:
         raise typer.Exit(FAILED)
+
+
+def _sandbox(health: Health) -> str:
+    """How well memory programs are isolated here, and what that means where it is not full."""
+    if health.sandbox == "full":
+        return "full"
+    if health.sandbox == "none":
+        return "none: memory programs cannot run here"
+    return (
+        f"{health.sandbox}, below full: memory programs run here only where that is asked for "
+        f"(--sandbox {health.sandbox})"
+    )
 
 
 def _model(model: ModelHealth) -> str:

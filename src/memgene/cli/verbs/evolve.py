@@ -91,6 +91,7 @@ def evolve(
     plan: Plan = None,
     workers: options.Workers = None,
     embedder: options.Embedder = None,
+    sandbox: options.Sandbox = None,
     data: options.Data = None,
     option: options.TaskOptions = None,
     json: options.Json = False,
@@ -122,6 +123,7 @@ def evolve(
             plan=plan,
             workers=workers,
             embedder=embedder,
+            sandbox=sandbox,
             progress=progress,
         )
     if json:

@@ -17,14 +17,6 @@ File = Annotated[
     str,
     typer.Argument(metavar="FILE", help="A program's file, or the name of one that is shipped."),
 ]
-Sandbox = Annotated[
-    str,
-    typer.Option(
-        "--sandbox",
-        metavar="LEVEL",
-        help="Isolation without which nothing is run: full, bubblewrap or rlimits.",
-    ),
-]
 Write = Annotated[
     str | None, typer.Option("--write", metavar="TEXT", help="The text to write, or @FILE.")
 ]
@@ -48,7 +40,7 @@ QueryJson = Annotated[
 
 def check(
     program: File,
-    sandbox: Sandbox = "full",
+    sandbox: options.Sandbox = None,
     embedder: options.Embedder = None,
     json: options.Json = False,
 ) -> None:
@@ -79,7 +71,7 @@ def run(
     item: Item = None,
     query: Query = None,
     query_json: QueryJson = None,
-    sandbox: Sandbox = "full",
+    sandbox: options.Sandbox = None,
     embedder: options.Embedder = None,
     json: options.Json = False,
 ) -> None:

@@ -36,7 +36,8 @@ class ProgramPlan:
             answers are paid for, else up to 200.
         rotating_items: dev questions a reflection looks at, fresh each time; None: 5 where answers
             are paid for, else 25.
-        episodes_per_item: training episodes for each evaluated question.
+        episodes_per_item: training episodes for each evaluated question; None: 5 where answers are
+            paid for, else all there are.
         seeds: programs the pool starts with; empty: those of the preset.
         parents, children: parents drawn in each iteration, and drafts of each (in parallel).
         repairs: k, tries to mend a draft that a gate refuses.
@@ -56,7 +57,7 @@ class ProgramPlan:
     temperature: float = 0.15
     static_items: int | None = None
     rotating_items: int | None = None
-    episodes_per_item: int = 5
+    episodes_per_item: int | None = None
     seeds: tuple[str, ...] = ()
     parents: int = 1
     children: int = 1
@@ -89,6 +90,7 @@ class ProgramPlan:
         return cls(
             static_items=25,
             rotating_items=5,
+            episodes_per_item=5,
             seeds=("vector-search-published", "llm-summarizer", "experience-learner"),
             gate_items=0,
             finalists=0,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -35,12 +35,14 @@ class Sampler:
     """Draws the samples of one run from dev and val. Everything follows from the seed.
 
     Static questions come from val, rotating ones from dev. For M = `per_item` × questions training
-    episodes: under `own_group` they come from the questions' own groups, each group's share in
-    proportion to its questions; under `shared` from the training groups. Where that is all of
-    them, all are used; else the subset that represents the questions best (facility location).
+    episodes (None: all there are): under `own_group` they come from the questions' own groups, each
+    group's share in proportion to its questions; under `shared` from the training groups. Where
+    that is all of them, all are used; else the subset that represents the questions best (facility
+    location). Episodes that hold the evidence of rotating questions are among them in any case: a
+    reflection on a question whose answer was never written leads nowhere, and dev may be looked at.
     """
 
-    def __init__(self, data: DevVal, embedder: Embedder, per_item: int, seed: int) -> None:
+    def __init__(self, data: DevVal, embedder: Embedder, per_item: int | None, seed: int) -> None:
         self._data = data
         self._embedder = embedder
         self._per_item = per_item
@@ -61,28 +63,42 @@ class Sampler:
         pool = self._data.diagnose
         rng = random.Random(f"{self._seed}:rotating:{key}")
         chosen = sorted(rng.sample(range(len(pool)), min(count, len(pool))))
-        return self.sample([pool[place] for place in chosen])
+        questions = [pool[place] for place in chosen]
+        told = {ref for question in questions for ref in question.gold.evidence}
+        return self.sample(questions, told)
 
     def fresh(self) -> Sample:
         """The val questions that nothing selects by, for the check of the finalists."""
         return self.sample(self._data.fresh)
 
-    def sample(self, questions: Sequence[LabelledQuestion]) -> Sample:
-        """These questions with their episodes."""
+    def sample(
+        self, questions: Sequence[LabelledQuestion], needed: Set[str] = frozenset()
+    ) -> Sample:
+        """These questions with their episodes, those among them that hold `needed` (ids of
+        episodes or messages)."""
         chosen = tuple(questions)
         if not chosen:
             return Sample(self._data.task, ())
-        kept = self._episodes(chosen)
+        if self._per_item is None:
+            kept = frozenset(e.id for e in self._held(chosen))
+        else:
+            kept = self._episodes(chosen, self._per_item * len(chosen))
+            held = self._held(chosen)
+            kept |= {e.id for e in held if e.id in needed or needed & {m.id for m in e.messages}}
         episodes = tuple(e for e in self._data.task.episodes if e.id in kept)
         return Sample(replace(self._data.task, episodes=episodes), chosen)
 
-    def _episodes(self, questions: Sequence[LabelledQuestion]) -> frozenset[str]:
-        most = self._per_item * len(questions)
-        task = self._data.task
-        if task.regime is Regime.SHARED:
-            training = set(self._data.training or ())
-            held = [e for e in task.episodes if e.group in training]
-            return self._subset(questions, held, most)
+    def _held(self, questions: Sequence[LabelledQuestion]) -> list[Episode]:
+        """All that memory may hold when these questions are asked."""
+        if self._data.task.regime is Regime.SHARED:
+            groups: Iterable[str] = self._data.training or ()
+        else:
+            groups = dict.fromkeys(q.group for q in questions)
+        return [e for group in groups for e in self._of_group.get(group, [])]
+
+    def _episodes(self, questions: Sequence[LabelledQuestion], most: int) -> frozenset[str]:
+        if self._data.task.regime is Regime.SHARED:
+            return self._subset(questions, self._held(questions), most)
         kept: set[str] = set()
         for group in dict.fromkeys(q.group for q in questions):
             own = [q for q in questions if q.group == group]

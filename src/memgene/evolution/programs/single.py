@@ -41,6 +41,7 @@ from memgene.programs.gates.finding import Finding
 from memgene.programs.program import Program
 from memgene.programs.runtime import ProgramRuntime
 from memgene.retrieval.config import RetrievalConfig
+from memgene.sandbox import Level
 
 PHASES = "phases.sqlite"
 _SEED_ROW = "seed:"
@@ -79,6 +80,8 @@ class ProgramEvolution:
                 embedder=bench.embedder,
                 words=bench.words,
                 seed=bench.settings.seed,
+                require=Level.named(bench.settings.sandbox.level),
+                chroma=bench.settings.sandbox.chroma,
             )
         )
         phases = self._held.enter_context(PhaseFile(self._run.path / PHASES))
@@ -112,6 +115,7 @@ class ProgramEvolution:
             usage=add_usage([self._meter.roles, self._final_meter.roles]),
             seconds=self._meter.seconds + self._final_meter.seconds,
             program=found.promoted.program.source,
+            sandbox=self._bench.sandbox,
         )
 
     def _start_event(self) -> RunStarted:
@@ -140,9 +144,7 @@ class ProgramEvolution:
             candidates=ProgramCandidates(self._run, recorder, self._meter, evaluator),
             meter=self._meter,
             spending=self._spending,
-            sampler=Sampler(
-                self._data, bench.embedder, plan.episodes_per_item, self._settings.seed
-            ),
+            sampler=Sampler(self._data, bench.embedder, self._sizes.episodes, self._settings.seed),
             workshop=Workshop(drafter, self._gates, plan.repairs, threads),
             gate=PairedGuard(supported=False),
             interrupt=bench.interrupt,
@@ -226,7 +228,10 @@ class ProgramEvolution:
 
     def _provenance(self) -> Mapping[str, str | int | float | bool]:
         settings = self._settings
+        level = self._runtime.level
+        below = {} if level is Level.FULL else {"isolation": level.label}
         return {
+            **below,
             "division": self._origin,
             "metric": self._bench.metric,
             "preset": settings.preset,

@@ -13,6 +13,7 @@ from memgene.programs.program import Program
 from memgene.programs.seeds import seed
 
 _PAID, _FREE = (25, 5), (200, 25)
+_EPISODES = 5
 _SEEDS = ("vector-search", "experience-learner", "hybrid", "bank")
 _WITH_MODEL = ("vector-search", "llm-summarizer", "experience-learner", "hybrid", "bank")
 _EMPTY = ("empty",)
@@ -20,10 +21,11 @@ _EMPTY = ("empty",)
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """Numbers of static and rotating questions of one run."""
+    """Numbers of static and rotating questions of one run, and of episodes for each (None: all)."""
 
     static: int
     rotating: int
+    episodes: int | None
 
     @classmethod
     def of(cls, plan: ProgramPlan, data: DevVal, *, pays: bool) -> Sizes:
@@ -33,6 +35,7 @@ class Sizes:
         return cls(
             min(plan.static_items or static, len(data.select)),
             min(plan.rotating_items or rotating, len(data.diagnose)),
+            plan.episodes_per_item or (_EPISODES if pays else None),
         )
 
 

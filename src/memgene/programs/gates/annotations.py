@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-ALLOWED_TYPES = "str, int, float, bool, list[str], Optional[str]"
+ALLOWED_TYPES = "str, int, float, bool, list[str], or Optional of one of them"
 
 _SCALARS = frozenset({"str", "int", "float", "bool"})
 _LISTS = frozenset({"list", "List"})

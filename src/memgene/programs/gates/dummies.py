@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from memgene.core import Schema, SchemaField
+from memgene.core import Schema
+from memgene.core.schema import FieldType
 
 _SENTENCES = (
     "Ana moved to Lisbon on 7 May 2023 and adopted a cat.",
@@ -54,17 +55,19 @@ def plain(schema: Schema, number: int = 0) -> dict[str, Any]:
     """Ordinary values for every field; another `number` gives other ones."""
     sentence = _SENTENCES[number % len(_SENTENCES)]
     words = [_WORDS[(number + n) % len(_WORDS)] for n in range(2)]
-    return _filled(schema, sentence, words, words[0], 1 + number, True)
+    return _filled(schema, sentence, words, 1 + number, True)
 
 
 def odd(schema: Schema, text: str) -> dict[str, Any]:
     """The text in every field that can hold it."""
-    return _filled(schema, text, [text], text, 0, False)
+    return _filled(schema, text, [text], 0, False)
 
 
 def empty(schema: Schema) -> dict[str, Any]:
-    """Nothing in any field."""
-    return _filled(schema, "", [], None, 0, False)
+    """Nothing in any field; None where it may be."""
+    values = _filled(schema, "", [], 0, False)
+    optional = {f.name: None for f in schema.fields if f.type.startswith("optional")}
+    return {**values, **optional}
 
 
 def shown(values: Mapping[str, Any]) -> str:
@@ -76,17 +79,18 @@ def shown(values: Mapping[str, Any]) -> str:
 
 
 def _filled(
-    schema: Schema, text: str, words: Sequence[str], optional: str | None, number: int, true: bool
+    schema: Schema, text: str, words: Sequence[str], number: int, true: bool
 ) -> dict[str, Any]:
-    by_type: dict[str, Any] = {
-        "str": text,
-        "int": number,
-        "float": number / 2,
-        "bool": true,
-        "optional[str]": optional,
+    by_type: dict[FieldType, Callable[[], Any]] = {
+        "str": lambda: text,
+        "int": lambda: number,
+        "float": lambda: number / 2,
+        "bool": lambda: true,
+        "list[str]": lambda: list(words),
+        "optional[str]": lambda: words[0] if words else text,
+        "optional[int]": lambda: number,
+        "optional[float]": lambda: number / 2,
+        "optional[bool]": lambda: true,
+        "optional[list[str]]": lambda: list(words),
     }
-
-    def value(field: SchemaField) -> Any:
-        return list(words) if field.type == "list[str]" else by_type[field.type]
-
-    return {field.name: value(field) for field in schema.fields}
+    return {field.name: by_type[field.type]() for field in schema.fields}

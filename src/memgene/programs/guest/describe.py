@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 _PLAIN: Mapping[object, str] = {str: "str", int: "int", float: "float", bool: "bool"}
+_OPTIONAL = "optional["
 
 
 class ProgramError(Exception):
@@ -68,9 +69,10 @@ class Record:
         return self.made(**given)
 
     def _value(self, field: Field, value: Any) -> Any:
-        if field.type == "float" and type(value) is int:
+        kind = _plain(field.type)
+        if kind == "float" and type(value) is int:
             return float(value)
-        if field.type == "int" and type(value) is float and value.is_integer():
+        if kind == "int" and type(value) is float and value.is_integer():
             return int(value)
         if not _fits(field.type, value):
             raise ProgramError(
@@ -99,7 +101,7 @@ def _field(record: str, field: dataclasses.Field[Any], namespace: Mapping[str, A
         shown = field.type if isinstance(field.type, str) else typing._type_repr(field.type)
         raise ProgramError(
             f"{record}.{field.name} is of type {shown}; fields may be str, int, float, bool, "
-            "list[str] or Optional[str]"
+            "list[str], or Optional of one of them"
         )
     required = field.default is dataclasses.MISSING
     default = None if required else field.default
@@ -110,24 +112,38 @@ def _field(record: str, field: dataclasses.Field[Any], namespace: Mapping[str, A
 
 
 def _type(annotation: Any, namespace: Mapping[str, Any]) -> str | None:
-    """Our name of a type; None when it is none of the six."""
+    """Our name of a type; None when no field may have it."""
     holder = types.SimpleNamespace(__annotations__={"it": annotation})
     lenient = {**vars(typing), **namespace}
     try:
         hint = typing.get_type_hints(holder, globalns=lenient)["it"]
     except (NameError, TypeError, AttributeError, SyntaxError):
         return None
-    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
-    if origin is list and arguments == (str,):
-        return "list[str]"
-    if origin in (typing.Union, types.UnionType) and set(arguments) == {str, type(None)}:
-        return "optional[str]"
+    if typing.get_origin(hint) not in (typing.Union, types.UnionType):
+        return _name(hint)
+    rest = [kind for kind in typing.get_args(hint) if kind is not type(None)]
+    name = _name(rest[0]) if len(rest) == 1 else None
+    return name and f"{_OPTIONAL}{name}]"
+
+
+def _name(hint: Any) -> str | None:
+    """Our name of a type that is not optional; a list of nothing said is one of strings."""
+    if hint is list or typing.get_origin(hint) is list:
+        return "list[str]" if typing.get_args(hint) in ((), (str,)) else None
     return _PLAIN.get(hint)
 
 
+def _plain(kind: str) -> str:
+    """What an optional type holds beside None; another type itself."""
+    return kind[len(_OPTIONAL) : -1] if kind.startswith(_OPTIONAL) else kind
+
+
 def _fits(kind: str, value: Any) -> bool:
-    if kind == "list[str]":
+    plain = _plain(kind)
+    if value is None:
+        return plain != kind
+    if plain == "list[str]":
         return isinstance(value, list) and all(isinstance(item, str) for item in value)
-    if kind == "optional[str]":
-        return value is None or isinstance(value, str)
-    return type(value).__name__ == kind
+    if plain == "str":
+        return isinstance(value, str)
+    return type(value).__name__ == plain

@@ -12,7 +12,6 @@ from types import ModuleType
 from typing import Any
 
 from memgene.programs.allowed import ALLOWED_IMPORTS
-from memgene.programs.guest.chroma import chroma_module
 from memgene.programs.guest.database import guarded_sqlite3
 from memgene.programs.guest.describe import ProgramError, Record, record_of
 from memgene.programs.guest.fixed import fixed_datetime, seeded_numpy, seeded_random
@@ -48,13 +47,13 @@ class Loaded:
         }
 
 
-def load(source: str, toolkit: Toolkit, seed: int, now: datetime) -> Loaded:
+def load(source: str, toolkit: Toolkit, seed: int, now: datetime, chromadb: ModuleType) -> Loaded:
     """Run a program's source and make its knowledge base.
 
     Raises ProgramError when something the interface asks for is missing or of the wrong kind, and
     whatever the program itself raises.
     """
-    namespace = _run(source, toolkit, seed, now)
+    namespace = _run(source, toolkit, seed, now, chromadb)
     item = record_of(namespace.get("KnowledgeItem"), "KnowledgeItem", namespace)
     query = record_of(namespace.get("Query"), "Query", namespace)
     instructions = {part: _constant(namespace, name) for part, name in INSTRUCTIONS.items()}
@@ -68,11 +67,13 @@ def load(source: str, toolkit: Toolkit, seed: int, now: datetime) -> Loaded:
     return Loaded(item, query, instructions, _writer(base.write), base.read)
 
 
-def _run(source: str, toolkit: Toolkit, seed: int, now: datetime) -> Mapping[str, Any]:
+def _run(
+    source: str, toolkit: Toolkit, seed: int, now: datetime, chromadb: ModuleType
+) -> Mapping[str, Any]:
     """The namespace after the source ran in it; what may be imported stands there already."""
     importer = Importer(
         {
-            "chromadb": chroma_module(lambda: toolkit.chroma),
+            "chromadb": chromadb,
             "datetime": fixed_datetime(now),
             "numpy": seeded_numpy(seed),
             "random": seeded_random(seed),

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
+from types import ModuleType
 from typing import Any
 
+from memgene.programs.guest.chroma import chroma_module
 from memgene.programs.guest.loading import Loaded, load
 from memgene.programs.guest.modules import load_allowed
 from memgene.programs.guest.toolkit import Host, Logger, Toolkit
@@ -33,8 +35,15 @@ def begin(
     is None if the program returned something that is no str, and `type` says what it returned.
     """
     toolkit = Toolkit(host, first)
+    return load_served(first, toolkit, chroma_module(lambda: toolkit.chroma))
+
+
+def load_served(
+    first: Mapping[str, Any], toolkit: Toolkit, chromadb: ModuleType
+) -> tuple[Any, Mapping[str, Callable[[Mapping[str, Any]], Any]]]:
+    """The same with this toolkit, and what the program gets as `chromadb`."""
     now = datetime.fromisoformat(first["now"])
-    program = load(first["source"], toolkit, first["seed"], now)
+    program = load(first["source"], toolkit, first["seed"], now, chromadb)
     served = _Served(program, toolkit.logger)
     return program.described(), {"write": served.write, "read": served.read}
 

@@ -38,14 +38,14 @@ class EmbeddingFunction(Generic[Input]):
     """Base for embedding functions of a program, which define `__call__(self, input)`."""
 
 
-def chroma_module(client: Callable[[], ChromaClient]) -> ModuleType:
+def chroma_module(client: Callable[[], Any]) -> ModuleType:
     """A module `chromadb` whose clients are all `client()`, in memory: of files too.
 
     It has `errors`, `config`, `api` (with `types` and `models`) and `utils.embedding_functions`
     with the names that programs use; clients of servers refuse to be made.
     """
 
-    def memory_client(*args: Any, **kwargs: Any) -> ChromaClient:
+    def memory_client(*args: Any, **kwargs: Any) -> Any:
         return client()
 
     def server_client(*args: Any, **kwargs: Any) -> ChromaClient:
