@@ -89,7 +89,7 @@ def test_a_program_that_fails_shows_its_error(run: Run, program: str) -> None:
     [
         (("check", "absent.py"), 1, "the program absent.py cannot be read"),
         (("check", "nothing"), 2, "there is no program 'nothing'"),
-        (("check", "vector-search", "--sandbox", "weak"), 2, "sandbox 'weak' is not one of"),
+        (("check", "vector-search", "--sandbox", "weak"), 2, "'bubblewrap' or 'rlimits'"),
         (("run", "vector-search"), 2, "give a text to write, a query to read with, or both"),
         (("run", "vector-search", "--write", "@absent"), 1, "absent: No such file"),
         (

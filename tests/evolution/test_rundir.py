@@ -97,15 +97,15 @@ def test_resume_notes_other_versions_and_a_torn_line(tmp_path: Path) -> None:
     }
 
 
-def test_the_isolation_of_programs_is_kept_and_another_one_noted(tmp_path: Path) -> None:
+def test_the_isolation_of_programs_is_kept_and_another_one_refused(tmp_path: Path) -> None:
     path = tmp_path / "run"
     with RunFolder.open(path, SETTINGS, DATA, isolation="full"):
         pass
     assert read_run(path)["isolation"] == "full"
-    with RunFolder.open(path, SETTINGS, DATA, resume=True, isolation="rlimits"):
+    with pytest.raises(RunError, match="at sandbox level full, here it would be rlimits"):
+        RunFolder.open(path, SETTINGS, DATA, resume=True, isolation="rlimits")
+    with RunFolder.open(path, SETTINGS, DATA, resume=True, isolation="full"):
         pass
-    (mark,) = [entry.event.to_dict() for entry in read_journal(path / "journal.jsonl")]
-    assert mark["differences"] == ["isolation was 'full', now 'rlimits'"]
     with RunFolder.open(tmp_path / "plain", SETTINGS, DATA):
         pass
     assert "isolation" not in read_run(tmp_path / "plain")

@@ -103,3 +103,26 @@ def test_evidence_may_name_messages_or_whole_episodes(make_task):
     assert index["a/e"] == ("one", "two")
     assert evidence_texts(task.questions[0], index) == (("one",),)
     assert evidence_texts(task.questions[0], {}) == ((),)
+
+
+# -- means of several
+
+
+def test_a_mean_of_metrics_applies_where_all_of_them_do():
+    both = get_metric("token_f1+evidence_in_text")
+    assert (both.name, both.needs) == ("token_f1+evidence_in_text", Needs.ANSWER)
+    gold = Gold(("red kayak",), ("m1",))
+    asked = Question("q", "What did Ana sell?", "g")
+    half = Scored(
+        asked, gold, answer="a kayak", context="Ana: I sold it", evidence_texts=(("I sold it",),)
+    )
+    assert score_all(half, {"f1": get_metric("token_f1")}) == {"f1": pytest.approx(2 / 3)}
+    assert both(half) == pytest.approx((2 / 3 + 1) / 2)
+    ranks = Scored(asked, gold, answer="a kayak", ranking=())
+    assert both(ranks) is None
+
+
+@pytest.mark.parametrize("name", ["token_f1+", "token_f1+token_f1", "token_f1+judge_strict"])
+def test_a_mean_is_of_different_metrics_that_need_no_judge(name):
+    with pytest.raises(InputError):
+        get_metric(name)

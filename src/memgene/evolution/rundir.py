@@ -66,11 +66,10 @@ class RunFolder:
         """Start a run in an empty or absent folder, or take up the one that is there.
 
         `settings` are plain values (None = not given), `data` fingerprints by name, `isolation`
-        the sandbox level of programs (None = none run); like the versions of packages, another one
-        than recorded is noted and no error. Raises
+        the sandbox level at which programs run (None = none do). Raises
         RunError when the folder holds something and `resume` is not asked, when there is nothing
-        to resume, when it cannot be written to, when another process uses it, or when settings or
-        data differ from the run's. A folder that is refused is left as it was.
+        to resume, when it cannot be written to, when another process uses it, or when settings,
+        data or isolation differ from the run's. A folder that is refused is left as it was.
         """
         folder = Path(path)
         asked: dict[str, Any] = {"settings": _given(settings), "data": dict(data)}
@@ -242,14 +241,19 @@ def _check_resumable(folder: Path, asked: Mapping[str, Any], resume: bool) -> tu
         found = _differences(recorded.get(part, {}), asked[part])
         if found:
             raise RunError(f"{folder} was started with other {part}: " + "; ".join(found))
-    now = {**versions(), "git": git_revision(), **_isolation(asked)}
-    recorded_git = recorded.get("git_revision", "")
-    then = {**recorded.get("versions", {}), "git": recorded_git, **_isolation(recorded)}
+    _check_isolation(folder, recorded.get("isolation"), asked.get("isolation"))
+    now = {**versions(), "git": git_revision()}
+    then = {**recorded.get("versions", {}), "git": recorded.get("git_revision", "")}
     return tuple(_differences(then, now))
 
 
-def _isolation(run: Mapping[str, Any]) -> dict[str, Any]:
-    return {"isolation": run["isolation"]} if "isolation" in run else {}
+def _check_isolation(folder: Path, recorded: str | None, here: str | None) -> None:
+    """One run says one thing of how its programs were isolated."""
+    if recorded != here:
+        raise RunError(
+            f"{folder} ran its programs at sandbox level {recorded}, here it would be {here}; "
+            f"continue it on a machine whose level is {recorded} (`memgene doctor` tells it)"
+        )
 
 
 def _differences(recorded: Mapping[str, Any], asked: Mapping[str, Any]) -> list[str]:

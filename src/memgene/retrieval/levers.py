@@ -9,7 +9,6 @@ from typing import Any
 
 from memgene.core import ConfigError
 
-
 MOST_TEXT = 400
 
 

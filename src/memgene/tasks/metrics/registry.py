@@ -56,10 +56,12 @@ def get_metric(name: str) -> Metric:
     """The metric of that name; `recall@k` and `ndcg@k` exist for every k ≥ 1.
 
     What judges score exists once for each judge: `judge_strict` is what `judge` says,
-    `judge_strict@judge2` what `judge2` says.
+    `judge_strict@judge2` what `judge2` says. `A+B` is the mean of several that need no judge.
     """
     if name in METRICS:
         return METRICS[name]
+    if "+" in name:
+        return _mean(name)
     base, at, judge = name.partition("@")
     if base in JUDGED and (not at or re.fullmatch(r"[a-z]\w*", judge)):
         return judged_by(base, judge or JUDGE)
@@ -101,6 +103,23 @@ def can_apply(metric: Metric, labelled: LabelledQuestion, *, ranks: bool = True)
         labelled.question, labelled.gold, ranking=() if ranks else None, evidence_texts=texts
     )
     return metric(probe) is not None if metric.applies is None else metric.applies(probe)
+
+
+def _mean(name: str) -> Metric:
+    """Mean of the metrics joined by `+`; applies where all of them do, so that no memory is
+    scored by another part than the others."""
+    parts = tuple(get_metric(part) for part in name.split("+"))
+    judged = [part.name for part in parts if part.judge is not None]
+    if judged or len(set(parts)) < len(parts):
+        raise InputError(f"{name!r}: a mean is of different metrics, none of them a judge's")
+    answers = any(part.needs is Needs.ANSWER for part in parts)
+
+    def compute(scored: Scored) -> float | None:
+        values = [value for part in parts if (value := part(scored)) is not None]
+        return sum(values) / len(parts) if len(values) == len(parts) else None
+
+    about = "mean of " + " and ".join(part.name for part in parts)
+    return Metric(name, Needs.ANSWER if answers else parts[0].needs, about, compute)
 
 
 def _over_answers(score: Callable[[str, str], float]) -> Callable[[Scored], float | None]:
