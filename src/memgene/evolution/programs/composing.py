@@ -8,6 +8,7 @@ from itertools import islice
 
 from memgene.evaluation.case import Case
 from memgene.evolution.programs.drafting import Draft, DraftTask
+from memgene.evolution.reflection.material import Scope
 from memgene.evolution.scoring import value
 from memgene.programs.modules import (
     LOGIC,
@@ -33,14 +34,19 @@ class ModuleDrafter:
     a recipe out of the blue). What was tried is not tried again.
 
     A parent that no recipe describes stands for the default one. `words` says whether the agent
-    reads instructions, so that changing them can matter. `metric` is what the score is.
+    reads instructions, so that changing them can matter. `metric` is what the score is, `scope`
+    what may change.
     """
 
-    def __init__(self, kind: str, metric: str, *, words: bool) -> None:
+    def __init__(self, kind: str, metric: str, *, words: bool, scope: Scope = Scope.BOTH) -> None:
         self.name = f"modules:{kind}"
         self._random = kind == "random"
         self._metric = metric
         self._slots: Collection[Slot] = tuple(Slot) if words else LOGIC
+        if scope is Scope.CODE:
+            self._slots = LOGIC
+        elif scope is Scope.INSTRUCTIONS:
+            self._slots = (Slot.WORDING,)
 
     def draft(self, task: DraftTask) -> Draft:
         """A composed program that is new to the run; refused when the tries run out."""
