@@ -110,7 +110,6 @@ def _evaluation() -> dict[str, float]:
                 evaluator = ProgramEvaluator(task.groups, agent, runtime, [F1])
                 started = time.perf_counter()
                 evaluator.evaluate(seed(name), sample, name)
-                evaluator.forget()
                 seconds.append(time.perf_counter() - started)
             found[name] = round(1000 * float(np.median(seconds)), 1)
             rows.append((name, f"{found[name]:.1f}", f"{1000 * min(seconds):.1f}"))
@@ -137,9 +136,6 @@ class _Instant:
             tuple(_case(q, score) for q in sample.questions),
             Observed(),
         )
-
-    def forget(self) -> None:
-        """Nothing is kept."""
 
     def draft(self, task: DraftTask) -> Draft:
         """A new program."""

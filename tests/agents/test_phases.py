@@ -141,6 +141,24 @@ def test_answers_are_made_anew_when_what_they_see_changes(
     assert inner.calls == ["respond", "respond"]
 
 
+@pytest.mark.parametrize(
+    ("changed", "calls"),
+    [
+        ({"id": "u2"}, 2),  # an answer cites it
+        ({"event_time": datetime(2024, 5, 8)}, 2),  # an offline agent dates the line by it
+        ({"speaker": "Bea"}, 2),
+        ({"score": 0.5}, 1),
+    ],
+)
+def test_of_a_hit_everything_counts_that_an_answer_may_hold(
+    agent: PhaseCachedAgent, inner: Counting, changed: dict[str, Any], calls: int
+) -> None:
+    hit = Hit("u1", "I sold the kayak", 1.0, speaker="Anna", event_time=datetime(2024, 5, 7))
+    for shown in (hit, replace(hit, **changed)):
+        agent.respond(QUESTION, Context("the kayak", (shown,), 1), "short")
+    assert len(inner.calls) == calls
+
+
 def test_a_logic_only_change_pays_for_answers_alone(
     agent: PhaseCachedAgent, inner: Counting
 ) -> None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Collection
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from memgene.agents.protocol import Agent
 from memgene.core import (
+    Answer,
     BudgetExhaustedError,
     Context,
     Episode,
@@ -17,8 +20,12 @@ from memgene.core import (
     Gold,
     InputError,
     LabelledQuestion,
+    ModelError,
     Question,
+    ReplyError,
+    RequestRefusedError,
     RunError,
+    Schema,
 )
 from memgene.evaluation import (
     Case,
@@ -201,6 +208,55 @@ def test_questions_of_one_memory_are_read_one_at_a_time() -> None:
     assert inside == [1] * 24
 
 
+class Numbering(ScriptedHarness):
+    """Tells how often it was read before."""
+
+    yields_hits = False
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.count = 0
+
+    def read(self, query: Filled) -> Context:
+        self.count += 1
+        return Context(f"read {self.count}")
+
+
+def test_a_memory_that_reading_changes_is_read_in_the_order_of_the_questions() -> None:
+    ready = threading.Barrier(4, timeout=10)
+
+    class Reversed(ScriptedAgent):
+        """Is done with the queries of a group in reverse order."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.done = [threading.Event() for _ in range(5)]
+            self.done[4].set()
+
+        def formulate(self, question: Question, schema: Schema, instruction: str) -> Filled:
+            place = [q.id for q in asked].index(question.id)
+            ready.wait()
+            assert self.done[place + 1].wait(10)
+            self.done[place].set()
+            return super().formulate(question, schema, instruction)
+
+    asked = TASK.questions[:4]
+    cases = run(Numbering, Reversed(), questions=asked, executor=ThreadExecutor(4))
+    assert [case.context for case in cases] == ["read 1", "read 2", "read 3", "read 4"]
+
+
+def test_a_question_that_fails_before_it_reads_holds_nobody_up() -> None:
+    class Mute(ScriptedAgent):
+        def formulate(self, question: Question, schema: Schema, instruction: str) -> Filled:
+            if question.id == TASK.questions[0].id:
+                raise ModelError("no reply")
+            return super().formulate(question, schema, instruction)
+
+    cases = run(Numbering, Mute(), executor=ThreadExecutor(4))
+    assert cases[0].error == "formulate: ModelError: no reply"
+    assert [case.context for case in cases[1:4]] == ["read 1", "read 2", "read 3"]
+
+
 # -- what a case records
 
 
@@ -336,6 +392,93 @@ def test_a_memory_that_breaks_scores_zero_and_nobody_is_asked() -> None:
     assert "respond" not in {step for step, _ in agent.seen}
     fine = run(ScriptedHarness)[0]
     assert fine.failure is None
+
+
+class Inventive(ScriptedHarness):
+    """Asks agents in its own words; keeps what came to nothing under them."""
+
+    yields_hits = False
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.noted: list[tuple[str, str, str | None]] = []
+        self.written: list[str] = []
+
+    def write(self, item: Filled, episode: Episode) -> None:
+        self.written.append(episode.id)
+
+    def unusable(self, step: str, problem: Exception, episode: Episode | None = None) -> str:
+        self.noted.append((step, str(problem), episode.id if episode else None))
+        return f"{step}: {problem}"
+
+
+class Clumsy(ScriptedAgent):
+    """Comes to nothing at one step, with one question or episode."""
+
+    def __init__(self, step: str, at: str, problem: Exception) -> None:
+        super().__init__()
+        self._at = (step, at)
+        self._problem = problem
+
+    def _try(self, step: str, at: str) -> None:
+        if (step, at) == self._at:
+            raise self._problem
+
+    def extract(self, episode: Episode, schema: Schema, instruction: str) -> Filled:
+        self._try("extract", episode.id)
+        return super().extract(episode, schema, instruction)
+
+    def formulate(self, question: Question, schema: Schema, instruction: str) -> Filled:
+        self._try("formulate", question.id)
+        return super().formulate(question, schema, instruction)
+
+    def respond(self, question: Question, *more: Any, **named: Any) -> Answer:
+        self._try("respond", question.id)
+        return super().respond(question, *more, **named)
+
+
+CUT = ReplyError("it was cut off")
+LONG = RequestRefusedError("the prompt is too long")
+
+
+@pytest.mark.parametrize("problem", [CUT, LONG])
+@pytest.mark.parametrize("step", ["formulate", "respond"])
+def test_what_an_agent_cannot_use_of_a_memorys_own_words_is_the_memorys_failure(
+    step: str, problem: Exception
+) -> None:
+    made: list[Inventive] = []
+
+    def factory() -> Inventive:
+        made.append(Inventive())
+        return made[-1]
+
+    cases = by_id(run(factory, Clumsy(step, "bakery/door", problem)))
+    failed = cases.pop("bakery/door")
+    assert failed.failure == f"{step}: {problem}"
+    assert failed.error is None
+    assert set(failed.scores.values()) == {0.0}
+    assert all(case.failure is None for case in cases.values())
+    assert [note for memory in made for note in memory.noted] == [(step, str(problem), None)]
+
+
+def test_an_episode_that_no_item_comes_of_is_not_written_to_such_a_memory() -> None:
+    memory = Inventive()
+    agent = Clumsy("extract", "bakery:1", CUT)
+    run(lambda: memory, agent, questions=TASK.questions[:1])
+    assert memory.written == ["bakery:2"]
+    assert memory.noted == [("extract", "it was cut off", "bakery:1")]
+
+
+def test_with_other_memories_it_is_an_error_of_the_agent() -> None:
+    cases = by_id(run(Numbering, Clumsy("respond", "bakery/door", CUT)))
+    assert cases["bakery/door"].error == "respond: ReplyError: it was cut off"
+    with pytest.raises(EvaluationFailedError, match="bakery/door: write: ReplyError"):
+        run(Numbering, Clumsy("extract", "bakery:1", CUT))
+
+
+def test_a_model_that_gives_no_reply_is_nobodys_words() -> None:
+    cases = by_id(run(Inventive, Clumsy("respond", "bakery/door", ModelError("down"))))
+    assert cases["bakery/door"].error == "respond: ModelError: down"
 
 
 def test_too_many_errors_end_the_evaluation_and_keep_the_cases() -> None:

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 import pytest
 
 from memgene.agents.offline import OfflineAgent
-from memgene.core import Answer, Context, Episode, Filled, Message, ModelError, Question
-from memgene.harness.program import (
+from memgene.core import Answer, Context, Episode, Filled, Message, ModelError, Question, ReplyError
+from memgene.harness.program import ProgramHarness, ProgramHarnessFactory, raw_text_of
+from memgene.harness.program_log import (
+    KEPT_LINE,
     KEPT_LINES,
+    KEPT_MESSAGE,
     KEPT_WRITES,
-    ProgramHarness,
-    ProgramHarnessFactory,
+    UNUSABLE,
     WriteExample,
-    raw_text_of,
 )
 from memgene.programs.program import Program, ProgramLimits
 from memgene.programs.runtime import ProgramRuntime
@@ -159,15 +161,48 @@ def test_a_failing_model_is_raised_for_the_evaluation_to_count() -> None:
         assert factory.log.violations == []
 
 
-def test_the_log_keeps_first_writes_and_last_lines_of_all_harnesses(make: Make) -> None:
+def test_what_agents_cannot_use_is_a_failure_of_the_programs_words(make: Make) -> None:
+    harness, factory = make()
+    cut = ReplyError("the reply was cut off")
+    assert harness.unusable("extract", cut, MAY) == "extract: ReplyError: the reply was cut off"
+    assert harness.unusable("respond", cut) == "respond: ReplyError: the reply was cut off"
+    assert [(v.where, v.kind, v.message, v.episode) for v in factory.log.violations] == [
+        ("extract", UNUSABLE, "ReplyError: the reply was cut off", "may"),
+        ("respond", UNUSABLE, "ReplyError: the reply was cut off", None),
+    ]
+    assert read(harness).notes == {"failed_writes": 1}
+
+
+def test_the_log_goes_by_first_episodes_and_not_by_who_was_quicker(make: Make) -> None:
     harness, factory = make(write="for i in range(90): print(item.summary, i)")
     other = factory()
+    april = replace(MAY, id="april")
     for number in range(4):
-        write(other if number % 2 else harness, summary=f"s{number}")
+        memory, episode = ((harness, MAY), (other, april))[number % 2]
+        write(memory, episode, summary=f"s{number}")
     other.close()
     assert factory.log.writes == [
-        WriteExample("may", MAY_TEXT, {"summary": f"s{n}"}) for n in range(KEPT_WRITES)
+        WriteExample("april", MAY_TEXT, {"summary": "s1"}),
+        WriteExample("april", MAY_TEXT, {"summary": "s3"}),
+        WriteExample("may", MAY_TEXT, {"summary": "s0"}),
     ]
+    assert len(factory.log.writes) == KEPT_WRITES
     assert len(factory.log.debug) == KEPT_LINES == 200
-    assert factory.log.debug[-1] == "s3 89"
-    assert factory.log.debug[0] == "s1 70"
+    assert factory.log.debug[-1] == "s2 89"
+    assert factory.log.debug[0] == "s3 70"
+
+
+FLOODS = """
+self.toolkit.logger.logs = ["x" * 10_000] * 1_000
+return type("T" * 100_000, (), {})() if query.query_text == "type" else ""
+"""
+
+
+def test_what_a_program_says_is_kept_in_part_however_much_it_is(make: Make) -> None:
+    harness, factory = make(init="self.toolkit = toolkit", read=FLOODS)
+    read(harness)
+    assert len(factory.log.debug) == KEPT_LINES
+    assert {len(line) for line in factory.log.debug} == {KEPT_LINE}
+    failed = read(harness, "type").failure
+    assert failed is not None
+    assert len(failed) == len(factory.log.violations[0].message) == KEPT_MESSAGE

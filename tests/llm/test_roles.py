@@ -231,6 +231,12 @@ def test_a_run_repeated_from_the_cache_makes_no_fresh_call(tmp_path: Path) -> No
     assert fresh == 0
 
 
+def test_half_a_character_in_a_reply_is_replaced_and_kept(tmp_path: Path) -> None:
+    with RoleModels.of({"task": ScriptedLLM(["a\ud800b"])}, cache=tmp_path / "c.sqlite") as roles:
+        task = roles.need("task", "this test")
+        assert [task.complete(HI).text for _ in range(2)] == ["a?b", "a?b"]
+
+
 def test_models_do_not_answer_for_each_other(tmp_path: Path) -> None:
     one, two = Echo("one"), Echo("two")
     with RoleModels.of({"task": one, "judge": two}, cache=tmp_path / "c.sqlite") as roles:

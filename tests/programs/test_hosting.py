@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from memgene.core import InputError, ModelError
+from memgene.core import InputError, ModelError, RequestRefusedError
 from memgene.embed.hashing import HashingEmbedder
 from memgene.embed.static import StaticEmbedder
 from memgene.llm.protocol import ChatMessage, Request
@@ -66,6 +66,13 @@ def test_a_failing_model_is_remembered_until_the_next_call() -> None:
     assert host.failure is None
 
 
+def test_a_request_that_a_model_refuses_is_the_programs_own_failure() -> None:
+    host = calls(ScriptedLLM([RequestRefusedError("the prompt is too long")]))
+    with pytest.raises(RequestRefusedError):
+        host.complete(ASK)
+    assert host.failure is None
+
+
 @pytest.mark.parametrize(
     "params",
     [
@@ -82,6 +89,10 @@ def test_a_failing_model_is_remembered_until_the_next_call() -> None:
         {**ASK, "max_tokens": 2.5},
         {**ASK, "schema": "object"},
         {**ASK, "stop": 3},
+        {**ASK, "max_tokens": 8193},
+        {"messages": [{"role": "user", "content": "x" * 100_001}] * 2},
+        {"messages": ASK["messages"] * 201},
+        {**ASK, "schema": {"$ref": "https://example.org/schema"}},
     ],
 )
 def test_what_is_no_request_is_refused(params: dict[str, Any]) -> None:

@@ -15,7 +15,7 @@ from threading import Lock
 from typing import Any, Literal, Protocol
 
 from memgene.agents.protocol import Agent
-from memgene.core import Answer, Context, Episode, Filled, Question, Schema, content_hash
+from memgene.core import Answer, Context, Episode, Filled, Hit, Question, Schema, content_hash
 
 Phase = Literal["extract", "formulate", "respond"]
 
@@ -48,7 +48,8 @@ class MemoryPhases:
 
 
 class PhaseCachedAgent:
-    """Another agent's steps, each made once for equal inputs. A step that fails is not kept.
+    """Another agent's steps, each made once for equal inputs (threads that ask for the same at the
+    same time may each make it). A step that fails is not kept.
 
     `made` and `saved` count the steps that were made and those that were remembered. Remembered
     steps report no usage: nothing was called.
@@ -145,12 +146,16 @@ def _question(question: Question) -> tuple[Any, ...]:
 
 
 def _context(context: Context) -> list[Any]:
-    """All that an agent may read of it; ids and scores say nothing."""
+    """All that an agent may read of it, or cite; scores say nothing."""
     plan = context.plan
     how = None if plan is None else [plan.style, plan.verification, plan.threshold]
-    hits = context.hits
-    shown = None if hits is None else [[h.rendered, h.text, h.speaker] for h in hits]
-    return [context.text, how, context.shown, shown]
+    hits = None if context.hits is None else [_hit(hit) for hit in context.hits]
+    return [context.text, how, context.shown, hits]
+
+
+def _hit(hit: Hit) -> list[Any]:
+    when = hit.event_time and hit.event_time.isoformat()
+    return [hit.id, hit.rendered, hit.text, hit.speaker, when]
 
 
 def _filled_json(filled: Filled) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import Any
 
@@ -24,14 +24,21 @@ from memgene.core import (
     InputError,
     LabelledQuestion,
     MissingDependencyError,
+    Question,
     RunError,
 )
 from memgene.evaluation.case import Case, HitTrace
 from memgene.evaluation.executor import Executor, SerialExecutor
-from memgene.evaluation.memories import LazyMemory, Memories, MemoryFailedError
+from memgene.evaluation.memories import (
+    UNUSABLE,
+    LazyMemory,
+    Memories,
+    MemoryFailedError,
+    OwnWords,
+)
 from memgene.evaluation.progress import Progress
 from memgene.evaluation.scoring import Marks, Scorer
-from memgene.harness.protocol import HarnessFactory
+from memgene.harness.protocol import Harness, HarnessFactory
 from memgene.llm.protocol import LLM
 from memgene.retrieval.question_type import predict_type
 from memgene.tasks.task import Regime, Task
@@ -76,7 +83,8 @@ def evaluate_cases(
     metrics ask, by name (`judge` scores them, others beside it; see `Scorer`).
 
     What a harness or agent raises becomes `Case.error`. As soon as more than the share
-    `max_errors` of all questions have one, EvaluationFailedError names the first of them.
+    `max_errors` of all questions have one, EvaluationFailedError names the first of them. What an
+    agent cannot use of a memory with words of its own (`OwnWords`) is `Case.failure` and scores 0.
     An exhausted budget, a wrong setting and a missing extra are raised at once.
     """
     asked = list(task.questions if questions is None else questions)
@@ -88,9 +96,12 @@ def evaluate_cases(
     opened = _memories(task, asked, factory, agent, training, memories)
     runner = executor or SerialExecutor()
     jobs = _job_order(asked, runner.workers if task.regime is Regime.OWN_GROUP else 1)
+    turns = _turns(task, asked, jobs)
     try:
         runner.map(
-            lambda place: run.ask(place, asked[place], opened[_memory_key(task, asked[place])]),
+            lambda place: run.ask(
+                place, asked[place], opened[_memory_key(task, asked[place])], turns[place]
+            ),
             jobs,
             progress,
             label or task.name,
@@ -144,12 +155,12 @@ class _Run:
         self._cases: dict[int, Case] = {}
         self._errors = 0
 
-    def ask(self, place: int, labelled: LabelledQuestion, memory: LazyMemory) -> None:
-        """Answer one question and keep its case."""
+    def ask(self, place: int, labelled: LabelledQuestion, memory: LazyMemory, turn: int) -> None:
+        """Answer one question, the memory's `turn`-th, and keep its case."""
         steps = _Steps()
         error: str | None = None
         try:
-            self._answer(labelled, memory, steps)
+            self._answer(labelled, memory, turn, steps)
         except _FATAL:
             raise
         except MemoryFailedError as failed:
@@ -160,7 +171,7 @@ class _Run:
         except Exception as problem:  # noqa: BLE001 - recorded in the case, counted, reported
             error = _describe(steps.step, problem)
         finally:
-            memory.release()
+            memory.release(turn)
         self._keep(place, self._case(labelled, steps, error))
 
     def in_order(self) -> list[Case]:
@@ -177,26 +188,39 @@ class _Run:
             self.in_order(),
         )
 
-    def _answer(self, labelled: LabelledQuestion, memory: LazyMemory, steps: _Steps) -> None:
-        question = labelled.question
+    def _answer(
+        self, labelled: LabelledQuestion, memory: LazyMemory, turn: int, steps: _Steps
+    ) -> None:
         harness = memory.harness()
         steps.bank_evidence = self._scorer.held(labelled, memory.stored)
+        try:
+            self._asked(labelled.question, harness, memory, turn, steps)
+        except UNUSABLE as problem:
+            if not isinstance(harness, OwnWords):
+                raise
+            failure = harness.unusable(steps.step, problem)
+            steps.context = replace(steps.context, failure=failure)
+        if steps.context.failure is not None:
+            steps.marks = self._scorer.broken(labelled)
+            return
+        with steps.timed("score"):
+            steps.marks = self._scorer.marks(labelled, steps.context, steps.answer)
+
+    def _asked(
+        self, question: Question, harness: Harness, memory: LazyMemory, turn: int, steps: _Steps
+    ) -> None:
+        """Formulate, read, respond."""
         words = harness.instructions
         with steps.timed("formulate"):
             query = self._agent.formulate(question, harness.query_schema, words.query)
             steps.query = dict(query.values)
-        with memory.reading(harness), steps.timed("read"):
+        with memory.reading(harness, turn), steps.timed("read"):
             steps.context = harness.read(query)
-        if steps.context.failure is not None:
-            steps.marks = self._scorer.broken(labelled)
-            return
-        if self._scorer.needs_answers:
+        if self._scorer.needs_answers and steps.context.failure is None:
             with steps.timed("respond"):
                 steps.answer = self._agent.respond(
                     question, steps.context, words.response, words.always_on, query
                 )
-        with steps.timed("score"):
-            steps.marks = self._scorer.marks(labelled, steps.context, steps.answer)
 
     def _case(self, labelled: LabelledQuestion, steps: _Steps, error: str | None) -> Case:
         question, gold, context = labelled.question, labelled.gold, steps.context
@@ -240,6 +264,17 @@ class _Run:
 
 def _memory_key(task: Task, labelled: LabelledQuestion) -> str:
     return labelled.group if task.regime is Regime.OWN_GROUP else ""
+
+
+def _turns(task: Task, asked: Sequence[LabelledQuestion], jobs: Sequence[int]) -> dict[int, int]:
+    """For each place, how many questions of the same memory are asked before it."""
+    before: dict[str, int] = {}
+    turns = {}
+    for place in jobs:
+        key = _memory_key(task, asked[place])
+        turns[place] = before.get(key, 0)
+        before[key] = turns[place] + 1
+    return turns
 
 
 def _memories(

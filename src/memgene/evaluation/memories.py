@@ -9,7 +9,16 @@ from types import TracebackType
 from typing import Protocol, runtime_checkable
 
 from memgene.agents.protocol import Agent
-from memgene.core import Episode, Usage, metering, stable_id, unmetered
+from memgene.core import (
+    Episode,
+    ReplyError,
+    RequestRefusedError,
+    Usage,
+    metering,
+    stable_id,
+    unmetered,
+)
+from memgene.evaluation.turns import Turns
 from memgene.harness.protocol import Harness, HarnessFactory
 
 
@@ -19,6 +28,21 @@ class Holds(Protocol):
 
     def holds(self, refs: Collection[str]) -> Collection[str]:
         """Those of these message or episode ids that some stored unit stands for."""
+        ...
+
+
+UNUSABLE = (ReplyError, RequestRefusedError)
+"""A step of an agent came to nothing though its model works."""
+
+
+@runtime_checkable
+class OwnWords(Protocol):
+    """A harness that invents what agents are asked: schemas, instructions, standing advice. Steps
+    that come to nothing under them (`UNUSABLE`) are its failures, no errors of the agent: an
+    episode without an item is not written, a question without a query or an answer scores 0."""
+
+    def unusable(self, step: str, problem: Exception, episode: Episode | None = None) -> str:
+        """Take note of it; the failure in words."""
         ...
 
 
@@ -181,8 +205,9 @@ class MemoryFailedError(Exception):
 class LazyMemory:
     """The memory of a set of questions: written when the first asks, closed after the last.
 
-    `reading` is held around each read, where the harness is not thread-safe. `stored` are the ids
-    of episodes and messages it holds: what it says (`Holds`), else all it was given.
+    The questions have turns 0, 1, 2, …; a harness that is not thread-safe is read in that order.
+    `stored` are the ids of episodes and messages it holds: what it says (`Holds`), else all it
+    was given.
     """
 
     def __init__(
@@ -198,7 +223,7 @@ class LazyMemory:
             for episode in episodes
             for ref in (episode.id, *(m.id for m in episode.messages if m.id is not None))
         )
-        self._reading = Lock()
+        self._turns = Turns()
         self._episodes = episodes
         self._factory = factory
         self._agent = agent
@@ -222,12 +247,13 @@ class LazyMemory:
                 raise MemoryFailedError from self._failure
             return self._harness
 
-    def reading(self, harness: Harness) -> AbstractContextManager[object]:
-        """What a read of this memory's harness waits for."""
-        return nullcontext() if harness.thread_safe else self._reading
+    def reading(self, harness: Harness, turn: int) -> AbstractContextManager[object]:
+        """What the question with this turn holds while it reads."""
+        return nullcontext() if harness.thread_safe else self._turns.taken(turn)
 
-    def release(self) -> None:
-        """One reader is done; the last closes the memory."""
+    def release(self, turn: int) -> None:
+        """The question with this turn is done; the last closes the memory."""
+        self._turns.passed(turn)
         with self._lock:
             self._left -= 1
             if self._left == 0:
@@ -247,8 +273,14 @@ class LazyMemory:
     def _write(self, harness: Harness, writer: Agent) -> None:
         instruction = harness.instructions.knowledge_item
         for episode in self._episodes:
-            item = writer.extract(episode, harness.item_schema, instruction)
-            harness.write(item, episode)
+            try:
+                item = writer.extract(episode, harness.item_schema, instruction)
+            except UNUSABLE as problem:
+                if not isinstance(harness, OwnWords):
+                    raise
+                harness.unusable("extract", problem, episode)
+            else:
+                harness.write(item, episode)
 
     def _close(self) -> None:
         if self._harness is not None:

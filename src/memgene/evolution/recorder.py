@@ -9,7 +9,7 @@ from memgene.core import LabelledQuestion, RunError
 from memgene.evaluation.case import Case
 from memgene.evolution.budget import BudgetMeter
 from memgene.evolution.events import Evaluated
-from memgene.evolution.rundir import RunFolder, UsageByRole, cases_digest
+from memgene.evolution.rundir import CASES, RunFolder, UsageByRole, cases_digest
 from memgene.evolution.scoring import mean, values
 from memgene.evolution.spending import Spending
 from memgene.retrieval.config import RetrievalConfig
@@ -45,21 +45,24 @@ class Recorder:
         work: Callable[[], Sequence[Case]],
         *,
         limited: bool = True,
+        file: str = CASES,
     ) -> list[Case]:
         """Cases of a subject (candidate id or `final/ROW`) on the questions of a split. Fresh work
-        is held to the budget where it is `limited`."""
+        is held to the budget where it is `limited`. `file` keeps them; evaluations of a subject on
+        the same questions need files of their own."""
         recorded = self._run.journal.peek(Evaluated, candidate=subject, split=split)
         if recorded is not None:
-            cases = self._run.load_cases(subject, [q.id for q in questions])
+            cases = self._run.load_cases(subject, [q.id for q in questions], file)
             if cases_digest(cases) != recorded.digest:
                 raise RunError(
-                    f"{self._run.folder_of(subject) / 'cases.jsonl'} is not what the journal "
+                    f"{self._run.folder_of(subject) / file} is not what the journal "
                     "recorded; start a new run folder"
                 )
             self._run.journal.emit(recorded)
         else:
             with self._spending.work(limited=limited) as spent:
                 cases = list(work())
+            self._run.save_cases(subject, cases, file)
             recorded = self._keep(subject, split, cases, spent.usage, spent.seconds)
         self._meter.add_evaluation(recorded.questions, recorded.usage, recorded.seconds)
         return cases
@@ -68,7 +71,6 @@ class Recorder:
         self, subject: str, split: str, cases: Sequence[Case], used: UsageByRole, seconds: float
     ) -> Evaluated:
         """Files first, then the event that vouches for them."""
-        self._run.save_cases(subject, cases)
         self._run.save_usage(subject, split, used, seconds)
         return self._run.journal.emit(
             Evaluated(

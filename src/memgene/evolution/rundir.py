@@ -5,6 +5,8 @@ run.toml        settings, package versions, git revision, data fingerprints, and
 journal.jsonl   every event in order
 candidates/<id>/  retrieval.toml, patch.diff (to the parent), message.md, cases.jsonl, usage.json,
                 and diagnosis.md, what a model was asked and said when its round was diagnosed
+                (a program search: program.py, reflection.md, gate.jsonl and what was seen beside
+                the cases, SPLIT.json)
 final/<row>/    retrieval.toml, cases.jsonl, usage.json of the rows of the final report
 best/           the promoted genome bundle
 """
@@ -34,6 +36,7 @@ FORMAT = 1
 RUN_FILE = "run.toml"
 JOURNAL_FILE = "journal.jsonl"
 BEST = "best"
+CASES = "cases.jsonl"
 
 UsageByRole = Mapping[str, Mapping[str, float]]
 
@@ -118,13 +121,15 @@ class RunFolder:
         except FileNotFoundError:
             raise RunError(f"{path} is gone, though the journal names it") from None
 
-    def save_cases(self, subject: str, cases: Sequence[Case]) -> None:
+    def save_cases(self, subject: str, cases: Sequence[Case], file: str = CASES) -> None:
         """Add cases to the subject's record; those of the same questions are replaced."""
-        update_cases(self.folder_of(subject) / "cases.jsonl", cases)
+        update_cases(self.folder_of(subject) / file, cases)
 
-    def load_cases(self, subject: str, question_ids: Collection[str]) -> list[Case]:
+    def load_cases(
+        self, subject: str, question_ids: Collection[str], file: str = CASES
+    ) -> list[Case]:
         """Recorded cases of these questions, in the order of `question_ids`."""
-        path = self.folder_of(subject) / "cases.jsonl"
+        path = self.folder_of(subject) / file
         found = {case.question_id: case for case in read_cases(path)}
         missing = [name for name in question_ids if name not in found]
         if missing:

@@ -80,7 +80,8 @@ def prepare(bench: Workbench, division: Division) -> tuple[DevVal, SealedTest]:
     meter = BudgetMeter(bench.settings.budget)
     if bench.settings.strategy == "program":
         pays = bench.answers_with_a_model
-        require_a_child(bench.settings.programs, data, meter, pays=pays)
+        llm = "toolkit" in bench.roles
+        require_a_child(bench.settings.programs, data, meter, pays=pays, llm=llm)
     else:
         require_a_round(meter, data)
     return data, sealed

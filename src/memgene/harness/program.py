@@ -2,86 +2,22 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Mapping
-from dataclasses import dataclass
-from threading import Lock
 from typing import Any
 
 from memgene.bank.unit import render_date
 from memgene.core import Context, Episode, Filled, Instructions, Schema
+from memgene.harness.program_log import (
+    KEPT_MESSAGE,
+    UNUSABLE,
+    HarnessLog,
+    ProgramLog,
+    Violation,
+    WriteExample,
+)
 from memgene.programs.program import Program
 from memgene.programs.runtime import ProgramRuntime, RunningProgram
 from memgene.sandbox import FailureKind, GuestError
-
-KEPT_WRITES = 3
-KEPT_LINES = 200
-
-
-@dataclass(frozen=True, slots=True)
-class Violation:
-    """One failure of a program: in `load`, `write` or `read`, of what kind, with the end of its
-    traceback, and what it was working on (the episode's id, or the values of the query)."""
-
-    where: str
-    kind: FailureKind
-    message: str
-    detail: str = ""
-    episode: str | None = None
-    query: Mapping[str, Any] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class WriteExample:
-    """How the text of one episode became an item."""
-
-    episode_id: str
-    raw_text: str
-    item: Mapping[str, Any]
-
-
-class ProgramLog:
-    """What happened in the harnesses of one factory. Thread-safe."""
-
-    def __init__(self) -> None:
-        self._lock = Lock()
-        self._violations: list[Violation] = []
-        self._writes: list[WriteExample] = []
-        self._debug: deque[str] = deque(maxlen=KEPT_LINES)
-
-    @property
-    def violations(self) -> list[Violation]:
-        """All failures so far."""
-        with self._lock:
-            return list(self._violations)
-
-    @property
-    def writes(self) -> list[WriteExample]:
-        """The first KEPT_WRITES writes."""
-        with self._lock:
-            return list(self._writes)
-
-    @property
-    def debug(self) -> list[str]:
-        """The last KEPT_LINES lines that the program logged."""
-        with self._lock:
-            return list(self._debug)
-
-    def failed(self, violation: Violation) -> None:
-        """Keep a failure."""
-        with self._lock:
-            self._violations.append(violation)
-
-    def wrote(self, example: WriteExample) -> None:
-        """Keep a write, if it is among the first."""
-        with self._lock:
-            if len(self._writes) < KEPT_WRITES:
-                self._writes.append(example)
-
-    def said(self, lines: tuple[str, ...]) -> None:
-        """Keep what the program logged."""
-        with self._lock:
-            self._debug.extend(lines)
 
 
 class ProgramHarness:
@@ -94,7 +30,7 @@ class ProgramHarness:
     yields_hits = False
     thread_safe = False
 
-    def __init__(self, name: str, program: RunningProgram, log: ProgramLog) -> None:
+    def __init__(self, name: str, program: RunningProgram, log: HarnessLog) -> None:
         self._name = name
         self._program = program
         self._log = log
@@ -121,6 +57,7 @@ class ProgramHarness:
         """Hand the item and the episode's text to the program; its failure is kept in the log."""
         if self._lost is not None:
             return
+        self._log.began(episode)
         raw_text = raw_text_of(episode)
         self._log.wrote(WriteExample(episode.id, raw_text, dict(item.values)))
         try:
@@ -140,6 +77,16 @@ class ProgramHarness:
             return _failed(error, error.kind)
         self._log.said(said)
         return Context(text, notes=self._notes())
+
+    def unusable(self, step: str, problem: Exception, episode: Episode | None = None) -> str:
+        """Note that an agent could make nothing of the program's schemas and instructions; the
+        failure in words. Of an episode nothing is written then."""
+        message = f"{type(problem).__name__}: {problem}"[:KEPT_MESSAGE]
+        if episode is not None:
+            self._log.began(episode)
+            self._failed_writes += 1
+        self._log.failed(Violation(step, UNUSABLE, message, "", episode.id if episode else None))
+        return f"{step}: {message}"
 
     def close(self) -> None:
         """End its process."""
@@ -175,16 +122,17 @@ class ProgramHarnessFactory:
         try:
             running = self._runtime.start(self.program)
         except GuestError as error:
-            self.log.failed(violation_of(error))
+            self.log.part().failed(violation_of(error))
             raise
-        return ProgramHarness(self._name, running, self.log)
+        return ProgramHarness(self._name, running, self.log.part())
 
 
 def violation_of(
     error: GuestError, episode: str | None = None, query: Mapping[str, Any] | None = None
 ) -> Violation:
     """A guest's error as it is recorded."""
-    return Violation(error.where, error.kind, error.message, error.detail, episode, query)
+    message = error.message[:KEPT_MESSAGE]
+    return Violation(error.where, error.kind, message, error.detail, episode, query)
 
 
 def raw_text_of(episode: Episode) -> str:
@@ -196,4 +144,5 @@ def raw_text_of(episode: Episode) -> str:
 
 
 def _failed(error: GuestError, kind: FailureKind) -> Context:
-    return Context("", failure=str(error), notes={"violation": kind.value, "where": error.where})
+    said = str(error)[:KEPT_MESSAGE]
+    return Context("", failure=said, notes={"violation": kind.value, "where": error.where})

@@ -119,7 +119,9 @@ class RoleLLM:
             tokens_out=request.max_tokens,
             prices=self._prices,
         )
-        return replace(reply, cached=False)
+        # Half a character, which a model may write, could be kept in no file and sent to nobody.
+        whole = reply.text.encode("utf-8", "replace").decode("utf-8")
+        return replace(reply, text=whole, cached=False)
 
 
 def prompt_tokens(request: Request) -> int:

@@ -6,14 +6,15 @@ Everything that arrives here was written by an untrusted program and is checked.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from memgene.core import InputError, ModelError
+from memgene.core import InputError, ModelError, RequestRefusedError
 from memgene.embed.protocol import Embedder, WordVectors
 from memgene.llm.protocol import LLM, ChatMessage, Request
 from memgene.programs.guest.toolkit import encoded
+from memgene.programs.reply_forms import unusable
 from memgene.sandbox import HostCall, HostRefusal
 
 MAX_TEXTS = 4096
@@ -21,15 +22,17 @@ MAX_TEXTS = 4096
 MAX_VECTOR_CALLS, MAX_VECTOR_CHARACTERS = 2_000, 20_000_000
 """Calls for vectors, and characters in them, in each write or read: they are not the program's own
 time, so its deadline does not bound them."""
-MAX_TOKENS = 1024
-"""Of a reply, where the program does not say."""
+MAX_TOKENS, MOST_TOKENS = 1024, 8192
+"""Of a reply, where the program does not say, and at most."""
+MAX_PROMPT_CHARACTERS, MAX_MESSAGES = 200_000, 200
+"""Of one call of the language model: somebody pays for them."""
 
 
 class HostCalls:
     """The host calls of one worker. `fresh` begins a write or read: its allowance is full again.
 
     `failure` is the last ModelError of the call under way, which tells a failing model from a
-    failing program.
+    failing program. What a model refuses for good (too long a prompt) is the program's own.
     """
 
     def __init__(
@@ -73,6 +76,8 @@ class HostCalls:
         request = _request(params)
         try:
             return self._llm.complete(request).text
+        except RequestRefusedError:
+            raise
         except ModelError as error:
             self.failure = error
             raise
@@ -125,9 +130,9 @@ class _Message(BaseModel):
 class _Completion(BaseModel):
     model_config = ConfigDict(strict=True)
 
-    messages: list[_Message]
+    messages: Annotated[list[_Message], Field(max_length=MAX_MESSAGES)]
     temperature: float = 0.0
-    max_tokens: int = MAX_TOKENS
+    max_tokens: Annotated[int, Field(le=MOST_TOKENS)] = MAX_TOKENS
     stop: str | list[str] = []
     form: dict[str, Any] | None = Field(None, alias="schema")
 
@@ -140,6 +145,15 @@ def _request(params: Mapping[str, Any]) -> Request:
         first = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(map(str, first["loc"]))
         raise InputError(f"llm_completion: {place}: {first['msg']}") from error
+    length = sum(len(message.content) for message in asked.messages)
+    if length > MAX_PROMPT_CHARACTERS:
+        raise InputError(
+            f"llm_completion: the messages have {length:,} characters, at most "
+            f"{MAX_PROMPT_CHARACTERS:,} are allowed"
+        )
+    fault = unusable(asked.form) if asked.form is not None else ""
+    if fault:
+        raise InputError(f"llm_completion: {fault}")
     return Request(
         tuple(ChatMessage(m.role, _whole(m.content)) for m in asked.messages),
         schema=asked.form,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -14,13 +15,16 @@ from typing import Any
 import pytest
 
 from memgene.core import Budget, InputError, RunError
+from memgene.evaluation.records import read_cases
 from memgene.evolution.evolve import run_evolution
 from memgene.evolution.programs.plan import ProgramPlan
 from memgene.evolution.result import EvolveResult
 from memgene.evolution.rundir import read_run
 from memgene.evolution.settings import EvolveSettings
 from memgene.genome import GenomeBundle
+from memgene.llm.protocol import Finish, Reply, Request
 from memgene.llm.roles import RoleModels
+from memgene.programs.seeds import seed
 from memgene.reports.load import load_view
 from memgene.sandbox import Level, Probe, SandboxUnavailableError
 from memgene.settings import SandboxSettings
@@ -37,6 +41,7 @@ PLAN = ProgramPlan(
     repairs=2,
     seeds=("vector-search", "empty"),
 )
+SOURCE = seed("vector-search").source
 SCRIPT = (Edit.LOGIC, Edit.RESPONSE, Edit.LOGIC, Edit.ITEM, Edit.LOGIC)
 BROKEN = {2: Broken.PATCH, 3: Broken.IMPORT, 4: Broken.TRUNCATED, 5: Broken.RAISES}
 
@@ -192,6 +197,41 @@ def test_full_isolation_is_recorded_and_needs_no_words(whole: EvolveResult) -> N
     assert whole.sandbox == SandboxSettings()
     assert load_view(whole.run).caution == ""
     assert "isolation" not in GenomeBundle.load(whole.best).provenance
+
+
+def obedient(request: Request) -> Reply:
+    """An agent's model that does what it is told; an essay is cut off at the limit of tokens."""
+    said = request.messages[-1].content
+    if "Fill in the" in said:
+        fields = re.findall(r'- "(\w+)": (\w+)', said)
+        return Reply(json.dumps({name: [] if kind == "list" else "it" for name, kind in fields}))
+    told = "\n".join(message.content for message in request.messages)
+    essay = "Write an essay." in told
+    return Reply("On the one hand", Finish.LENGTH) if essay else Reply("unknown")
+
+
+def test_a_program_that_asks_for_what_no_agent_can_give_costs_no_run(tmp_path: Path) -> None:
+    line = 'INSTRUCTION_RESPONSE = "Write an essay."'
+    essay = re.sub(r"^INSTRUCTION_RESPONSE = .*?(?=^\w)", f"{line}\n", SOURCE, flags=re.M | re.S)
+    assert line in essay
+    given = {
+        "reflector": ScriptedLLM([f"Essays\n\n```python\n{essay}\n```"]),
+        "task": ScriptedLLM(obedient, concurrency=4),
+    }
+    plan = PLAN.changed(iterations=1, gate_items=0, seeds=("vector-search",))
+    with RoleModels.of(given) as llms:
+        result = run_evolution(
+            tiny_task(), settings(agent="llm", program=plan), tmp_path / "run", models=llms
+        )
+    joined = {e["candidate"]: e for e in told_events(result.run, "joined")}
+    assert (joined["001"]["score"], joined["001"]["failures"]) == (0.0, 4)
+    assert joined["000"]["failures"] == 0
+    cases = read_cases(result.run / "candidates" / "001" / "cases.jsonl")
+    assert all((case.failure or "").startswith("respond: ReplyError:") for case in cases[:4])
+
+
+def told_events(path: Path, kind: str) -> list[dict[str, Any]]:
+    return [event for event in told(path) if event["event"] == kind]
 
 
 def test_a_metric_on_rankings_is_refused_before_anything_is_made(tmp_path: Path) -> None:

@@ -93,6 +93,19 @@ def test_rotating_questions_always_find_the_episodes_of_their_evidence(own: DevV
         assert all(stored.issuperset(q.gold.evidence) for q in asked)
 
 
+@pytest.mark.parametrize("per_item", [1, 5, None])
+def test_a_shared_memory_does_not_hold_the_groups_it_is_asked_about(per_item: int | None) -> None:
+    shared = data(tiny_task(Regime.SHARED))
+    assert shared.training is not None
+    for key in "abcdef":
+        sample = sampler(shared, per_item).rotating(2, key)
+        held = {e.group for e in sample.task.episodes}
+        assert held
+        assert held <= set(shared.training) - {q.group for q in sample.questions}
+    everybody = sampler(shared, None).rotating(1000, "")
+    assert {e.group for e in everybody.task.episodes} == set(shared.training)
+
+
 def test_without_a_number_all_episodes_of_the_groups_are_held(own: DevVal) -> None:
     sample = sampler(own, per_item=None).static(2)
     groups = {q.group for q in sample.questions}

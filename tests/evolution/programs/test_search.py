@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 
-from memgene.core import Budget, BudgetExhaustedError, InputError, LabelledQuestion
+from memgene.core import Budget, BudgetExhaustedError, InputError, LabelledQuestion, RunError
 from memgene.embed.hashing import HashingEmbedder
 from memgene.evaluation.case import Case
+from memgene.evaluation.records import read_cases
 from memgene.evolution.budget import BudgetMeter
 from memgene.evolution.guard import PairedGuard
 from memgene.evolution.interrupt import Interruptible, RunInterruptedError
@@ -57,21 +58,22 @@ class Evaluator:
 
     asked: list[tuple[str, int]] = field(default_factory=list)
     stops_after: int | None = None
+    without_metric: frozenset[str] = frozenset()
 
     def evaluate(self, program: Program, sample: Sample, label: str) -> Evaluation:
         if self.stops_after is not None and len(self.asked) >= self.stops_after:
             raise KeyboardInterrupt
         self.asked.append((label, len(sample.questions)))
-        breaks = "breaks" in program.source
-        cases = tuple(self._case(program, q, breaks) for q in sample.questions)
-        broken = (Broken("read", "raised", "KeyError: 'who'", "", len(cases)),) if breaks else ()
-        return Evaluation(cases, Observed(broken))
-
-    def forget(self) -> None:
-        """Nothing is kept."""
-
-    def _case(self, program: Program, asked: LabelledQuestion, breaks: bool) -> Case:
+        late = "late" in program.source and label.endswith("gate")
+        breaks = "breaks" in program.source and not late
         score = 0.0 if breaks else score_of(program.source)
+        cases = tuple(self._case(score, q, breaks) for q in sample.questions)
+        words = sample.questions[0].question.text
+        trace = f'  File "program.py", line 2, in read\n    {words}\nKeyError: {words!r}\n'
+        broken = (Broken("read", "raised", f"KeyError: {words!r}", trace, len(cases)),)
+        return Evaluation(cases, Observed(broken if breaks else ()))
+
+    def _case(self, score: float, asked: LabelledQuestion, breaks: bool) -> Case:
         return Case(
             question_id=asked.id,
             group=asked.group,
@@ -86,7 +88,7 @@ class Evaluator:
             answer="",
             abstained=False,
             rule=None,
-            scores={F1: score},
+            scores={} if asked.id in self.without_metric else {F1: score},
             failure="read: KeyError" if breaks else None,
         )
 
@@ -95,7 +97,7 @@ class Evaluator:
 class Drafter:
     """Hands out sources in turn; mends what is bad by what `mended` holds."""
 
-    sources: Sequence[str | Exception]
+    sources: Sequence[str | BaseException]
     mended: Sequence[str] = ()
     tasks: list[DraftTask] = field(default_factory=list)
     findings: list[str] = field(default_factory=list)
@@ -104,7 +106,7 @@ class Drafter:
     def draft(self, task: DraftTask) -> Draft:
         self.tasks.append(task)
         said = self.sources[(task.iteration - 1) * 2 % len(self.sources) + task.place]
-        if isinstance(said, Exception):
+        if isinstance(said, BaseException):
             raise said
         if not said:
             return Draft("", "none", refused="no idea")
@@ -135,7 +137,7 @@ class World:
 
     def run(
         self,
-        drafter: Drafter,
+        drafter: Drafter | Prolific,
         plan: ProgramPlan = PLAN,
         seeds: Sequence[float | str] = (0.2, 0.4),
         budget: Budget | None = None,
@@ -162,6 +164,9 @@ class World:
         lines = (self.path / "journal.jsonl").read_text().splitlines()
         told = [json.loads(line) for line in lines]
         return [e for e in told if kind is None or e["event"] == kind]
+
+    def cases(self, name: str) -> list[Case]:
+        return read_cases(self.path / "candidates" / name / "cases.jsonl")
 
     def plain(self) -> list[dict[str, Any]]:
         """The journal without clocks and marks of a session."""
@@ -268,9 +273,55 @@ def test_published_recovery_mends_what_breaks_at_work(world: World) -> None:
     )
     found = world.run(drafter, plan)
     assert found.promoted.id == "002.1"
-    assert drafter.findings[0] == "read/raised (4 times): KeyError: 'who'"
+    assert drafter.findings[0] == "4 times in read: it raised KeyError\n  line 2: NOTE = 'breaks'"
     stages = [(e["candidate"], e["stage"]) for e in world.events("refused")]
     assert ("003", "runtime") in stages
+
+
+def test_words_of_val_questions_reach_neither_the_repair_nor_the_lineage(world: World) -> None:
+    plan = replace(PLAN, mend_violations=True, repairs=1)
+    drafter = Drafter(
+        [source(0.5, "breaks"), "", source(0.6, "fine"), "", "", ""],
+        mended=[source(0.5, "breaks again")],
+    )
+    world.run(drafter, plan)
+    asked = {case.question for case in world.cases("002")}
+    assert asked <= {q.question.text for q in DATA.val}
+    (refused, *_) = world.events("refused")
+    assert refused["reason"] == "it still breaks at work: 4 times in read: it raised KeyError"
+    told = [*drafter.findings, (world.path / "journal.jsonl").read_text()]
+    told += [str(task.lineage.around(task.parent.id)) for task in drafter.tasks]
+    for text in told:
+        assert not any(question in text for question in asked)
+
+
+def test_the_budget_of_questions_holds_for_mending_too(world: World) -> None:
+    plan = replace(PLAN, mend_violations=True)
+    drafter = Drafter([source(0.5, "breaks"), "", "", "", "", ""], mended=[source(0.5, "mended")])
+    budget = Budget(questions=2 * 4 + 2 + 4 + 3)  # one short of a second try
+    found = world.run(drafter, plan, budget=budget)
+    assert found.stopped == "budget"
+    assert world.meter.questions == 14
+    assert "the next step needs 4" in world.events("stopped")[0]["detail"]
+    again = world.run(Drafter([AssertionError("asked again")]), plan, budget=budget)
+    assert again.stopped == "budget"
+
+
+def test_the_budget_of_questions_covers_the_gate(world: World) -> None:
+    plan = replace(PLAN, gate_items=2)
+    found = world.run(improving(), plan, budget=Budget(questions=2 * 4 + 2 + 4 + 2 + 7))
+    assert (found.rounds, world.meter.questions) == (1, 16)
+    with pytest.raises(InputError, match="the next step needs 16"):
+        World(world.path.parent / "other").run(improving(), plan, budget=Budget(questions=15))
+
+
+def test_questions_without_the_metric_are_no_gate_and_no_final_check(world: World) -> None:
+    static = Sampler(DATA, HashingEmbedder(), 5, 0).static(4).questions
+    world.evaluator.without_metric = frozenset(q.id for q in (*static[1:], *DATA.fresh))
+    found = world.run(improving(), replace(PLAN, gate_items=2, finalists=2))
+    assert found.promoted.id == "003"
+    assert not any(label.endswith("gate") for label, _ in world.evaluator.asked)
+    assert world.events("rechecked") == []
 
 
 def test_without_it_a_program_that_breaks_scores_zero_and_stays(world: World) -> None:
@@ -298,6 +349,32 @@ def test_finalists_are_asked_fresh_questions_before_one_is_named(world: World) -
     assert [e["candidate"] for e in world.events("rechecked")] == ["003", "002"]
 
 
+def test_drafts_are_kept_as_they_land(world: World) -> None:
+    plan = replace(PLAN, iterations=1, children=3)
+    texts = [source(0.5, "a"), source(0.6, "b"), KeyboardInterrupt()]
+    with pytest.raises(KeyboardInterrupt):
+        world.run(Drafter(texts), plan)
+    assert [e["candidate"] for e in world.events("drafted")] == ["000", "001", "002", "003"]
+    rest = Drafter([AssertionError("asked again"), AssertionError("again"), source(0.7, "c")])
+    found = world.run(rest, plan)
+    assert [task.place for task in rest.tasks] == [2]
+    assert found.promoted.id == "004"
+
+
+def test_line_ends_of_a_program_survive_a_resume(world: World) -> None:
+    drafter = Drafter([source(0.5, "a").replace("\n", "\r\n"), "", "", "", "", ""])
+    whole = world.run(drafter)
+    assert world.run(Drafter([])).promoted.program == whole.promoted.program
+    assert whole.promoted.program.source.count("\r\n") == 2
+
+
+def test_a_record_that_is_gone_is_named(world: World) -> None:
+    world.run(improving())
+    (world.path / "rotating" / "001-0" / "dev.json").unlink()
+    with pytest.raises(RunError, match=r"dev\.json is gone"):
+        world.run(improving())
+
+
 @pytest.mark.parametrize("after", [1, 3, 5, 7])
 def test_a_run_that_was_killed_goes_on_to_the_same_journal(
     world: World, tmp_path: Path, after: int
@@ -312,6 +389,45 @@ def test_a_run_that_was_killed_goes_on_to_the_same_journal(
     world.run(drafter, replace(PLAN, finalists=2))
     assert world.plain() == whole.plain()
     # nothing was evaluated or drafted twice
+    labels = [label for label, _ in world.evaluator.asked]
+    assert sorted(labels) == sorted(set(labels))
+
+
+class Prolific:
+    """Writes by place and iteration alone: good ones, bad ones, some that break and are mended."""
+
+    name = "prolific"
+
+    def draft(self, task: DraftTask) -> Draft:
+        note = f"{task.iteration}/{task.place}" + (" breaks late" if task.place == 1 else "")
+        score = (0.1, 0.9, 0.6, 0.4)[task.place] + task.iteration / 100
+        return Draft(source(score, note), f"title {note}", "why", f"asked for {note}")
+
+    def repair(self, task: DraftTask, broken: Draft, findings: str, tries: int) -> Draft:
+        good = task.iteration == 2
+        note = f"mended {task.iteration}" + ("" if good else " breaks late")
+        return Draft(source(0.55, note), "mended", findings)
+
+
+@pytest.mark.parametrize("after", range(2, 20, 3))
+def test_a_killed_run_with_every_stage_goes_on_to_the_same_journal(
+    world: World, tmp_path: Path, after: int
+) -> None:
+    plan = replace(
+        PLAN, parents=2, children=2, iterations=2, gate_items=2, mend_violations=True, finalists=2
+    )
+    whole = World(tmp_path / "whole")
+    whole.run(Prolific(), plan)
+    stages = {(e["event"], e.get("stage", "")) for e in whole.events()}
+    assert {("refused", "gate"), ("refused", "runtime"), ("joined", "")} <= stages
+    assert any("." in e["candidate"] for e in whole.events("joined"))
+    assert after < len(whole.evaluator.asked)
+    world.evaluator.stops_after = after
+    with pytest.raises(KeyboardInterrupt):
+        world.run(Prolific(), plan)
+    world.evaluator.stops_after = None
+    world.run(Prolific(), plan)
+    assert world.plain() == whole.plain()
     labels = [label for label, _ in world.evaluator.asked]
     assert sorted(labels) == sorted(set(labels))
 
@@ -351,3 +467,8 @@ def test_seeds_that_the_gates_refuse_are_left_out(world: World) -> None:
 def test_a_run_without_any_seed_is_refused(world: World) -> None:
     with pytest.raises(InputError, match="none of the seed programs passes"):
         world.run(improving(), seeds=(source(0.9, "bad"),))
+
+
+def test_seeds_that_break_on_every_question_end_the_run(world: World) -> None:
+    with pytest.raises(RunError, match="no seed program gets a single answer"):
+        world.run(improving(), seeds=(source(0.9, "breaks"), source(0.8, "breaks")))

@@ -55,7 +55,8 @@ class LLMAgent:
 
     A schema without fields needs no call; nor does a query of one text field without instructions
     for it: the question itself is the query. A step whose reply stays unusable raises ReplyError,
-    one that gets no reply ModelError; the evaluation counts both as errors, not as wrong answers.
+    one that gets no reply ModelError; the evaluation counts both as errors, not as wrong answers,
+    but blames unusable replies on memories that word the prompts themselves.
     """
 
     def __init__(self, llm: LLM, settings: AgentSettings | None = None) -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memgene.core import RunError
+from memgene.core import BudgetExhaustedError, RunError
 from memgene.evaluation.case import Case
 from memgene.evolution.budget import BudgetMeter
+from memgene.evolution.events import Evaluated
 from memgene.evolution.programs.drafting import Draft
 from memgene.evolution.programs.evaluating import ProgramEvaluator
 from memgene.evolution.programs.events import Drafted
@@ -16,12 +17,13 @@ from memgene.evolution.programs.patch import patch_of
 from memgene.evolution.programs.pool import Member
 from memgene.evolution.programs.sampling import Sample
 from memgene.evolution.recorder import Recorder
-from memgene.evolution.rundir import RunFolder
+from memgene.evolution.rundir import CASES, RunFolder
 from memgene.programs.normal import normal_hash
 from memgene.programs.program import Program
 
 PROGRAM = "program.py"
 TRANSCRIPT = "reflection.md"
+GATE, GATE_CASES = "gate", "gate.jsonl"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +63,7 @@ class ProgramCandidates:
 
     def source(self, name: str) -> str:
         """The program of a candidate as it is kept."""
-        path = self._run.folder_of(name) / PROGRAM
-        try:
-            return path.read_text(encoding="utf-8")
-        except FileNotFoundError:
-            raise RunError(f"{path} is gone, though the journal names it") from None
+        return self._kept(name, PROGRAM)
 
     def keep(
         self,
@@ -113,22 +111,42 @@ class ProgramCandidates:
     def evaluate(
         self, subject: str, split: str, program: Program, sample: Sample, *, limited: bool = True
     ) -> Seen:
-        """Cases of a program on a sample, from the record where it is there."""
+        """Cases of a program on a sample, from the record where it is there.
+
+        Raises BudgetExhaustedError where a `limited` evaluation would need more questions than
+        the budget leaves.
+        """
         beside = f"{split}.json"
+        if limited and self._run.journal.peek(Evaluated, candidate=subject, split=split) is None:
+            blocked = self._meter.blocks(len(sample.questions))
+            if blocked is not None:
+                raise BudgetExhaustedError(blocked)
+
+        # The static questions hold those of the gate: in one file the later answers would take
+        # the place of those that the gate has judged by.
+        file = GATE_CASES if split == GATE else CASES
+        fresh: list[Observed] = []
 
         def work() -> Sequence[Case]:
             found = self._evaluator.evaluate(program, sample, f"{subject} {split}")
             self._run.save_files(subject, {beside: found.observed.to_json()})
+            if file != CASES:
+                self._run.save_cases(subject, found.cases)
+            fresh.append(found.observed)
             return found.cases
 
-        cases = self._recorder.cases(subject, split, sample.questions, work, limited=limited)
-        path = self._run.folder_of(subject) / beside
-        known = path.read_text(encoding="utf-8") if path.exists() else Observed().to_json()
-        return Seen(cases, Observed.from_json(known))
+        cases = self._recorder.cases(
+            subject, split, sample.questions, work, limited=limited, file=file
+        )
+        observed = fresh[0] if fresh else Observed.from_json(self._kept(subject, beside))
+        return Seen(cases, observed)
 
-    def forget(self) -> None:
-        """End the workers of what was evaluated so far."""
-        self._evaluator.forget()
+    def _kept(self, subject: str, file: str) -> str:
+        path = self._run.folder_of(subject) / file
+        try:
+            return path.read_bytes().decode("utf-8")  # its line ends as they are
+        except FileNotFoundError:
+            raise RunError(f"{path} is gone, though the journal names it") from None
 
 
 def _message(name: str, origin: str, by: str, draft: Draft) -> str:

@@ -7,7 +7,7 @@ place alone, so that the search can commit them in a fixed order.
 from __future__ import annotations
 
 import contextvars
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Protocol
@@ -99,18 +99,24 @@ class Workshop:
         findings = self._gates(draft.source)
         return replace(draft, refused=_refusal(findings)) if findings else draft
 
-    def make(self, tasks: Sequence[DraftTask]) -> list[Draft]:
-        """One draft a task, in order, made side by side."""
+    def make(self, tasks: Sequence[DraftTask]) -> Generator[Draft, None, None]:
+        """One draft a task, in order, made side by side; each is given as soon as it and those
+        before it are there, so that it can be kept whatever becomes of the others."""
         if len(tasks) < 2 or self._threads < 2:
-            return [self._metered(task) for task in tasks]
-        with ThreadPoolExecutor(min(self._threads, len(tasks))) as pool:
+            yield from map(self._metered, tasks)
+            return
+        pool = ThreadPoolExecutor(min(self._threads, len(tasks)))
+        try:
             # each thread gets its own copy of the open meters: usage reaches them all the same
             contexts = [contextvars.copy_context() for _ in tasks]
             jobs = [
                 pool.submit(context.run, self._metered, task)
                 for context, task in zip(contexts, tasks, strict=True)
             ]
-            return [job.result() for job in jobs]
+            for job in jobs:
+                yield job.result()
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
 
     def mend(self, task: DraftTask, broken: Draft, findings: str) -> Draft:
         """A draft mended by what went wrong at work; `refused` where that was of no use."""
@@ -120,7 +126,7 @@ class Workshop:
                 made = replace(broken, refused="it broke at work and cannot be mended")
             else:
                 made = self._through_gates(task, mended)
-        return replace(made, usage=usage_json(meter.usage))
+        return replace(made, title=broken.title or made.title, usage=usage_json(meter.usage))
 
     def _metered(self, task: DraftTask) -> Draft:
         with metering() as meter:

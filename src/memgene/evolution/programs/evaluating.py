@@ -10,11 +10,10 @@ from memgene.core import Context, Episode, Filled
 from memgene.evaluation.case import Case
 from memgene.evaluation.evaluator import evaluate_cases
 from memgene.evaluation.executor import Executor
-from memgene.evaluation.memories import MemoryPool
 from memgene.evolution.programs.observed import Observed
 from memgene.evolution.programs.sampling import Sample
 from memgene.harness.plain import PlainHarness
-from memgene.harness.program import ProgramHarness, ProgramHarnessFactory, ProgramLog
+from memgene.harness.program import ProgramHarnessFactory
 from memgene.harness.protocol import Harness
 from memgene.programs.program import Program
 from memgene.programs.runtime import ProgramRuntime
@@ -30,11 +29,9 @@ class Evaluation:
 
 
 class ProgramEvaluator:
-    """Asks one agent with the memories of programs.
-
-    What a program has written is kept until `forget`, so that a sample can be asked in parts
-    without writing twice.
-    """
+    """Asks one agent with the memories of programs: each evaluation writes its own (M* §5), so
+    what is found does not depend on what was asked before. Workers live as long as their memory
+    has questions left."""
 
     def __init__(
         self,
@@ -49,61 +46,31 @@ class ProgramEvaluator:
         self._runtime = runtime
         self._metrics = tuple(metrics)
         self._executor = executor
-        self._memories = MemoryPool()
-        self._factories: dict[str, _Kept] = {}
 
     def evaluate(self, program: Program, sample: Sample, label: str) -> Evaluation:
         """One case a question. What the program does wrong costs it the question; it ends nothing.
 
         Raises what the agent, its model or the sandbox itself raise.
         """
-        factory = self._factories.setdefault(program.digest, _Kept(program, self._runtime))
+        factory = ProgramHarnessFactory(program, self._runtime)
+
+        def loaded() -> Harness:
+            try:
+                return factory()
+            except GuestError as error:
+                return _Unloadable(str(error))
+
         cases = evaluate_cases(
             sample.task,
-            factory,
+            loaded,
             self._agent,
             sample.questions,
             metrics=self._metrics,
             training=self._training,
             executor=self._executor,
             label=label,
-            memories=self._memories,
         )
         return Evaluation(tuple(cases), Observed.of(factory.log))
-
-    def forget(self) -> None:
-        """End the workers of what was evaluated so far."""
-        self._memories.close()
-        self._factories.clear()
-
-
-class _Kept:
-    """Harnesses of one program, whose written memories can be asked again (`SharedWrites`)."""
-
-    def __init__(self, program: Program, runtime: ProgramRuntime) -> None:
-        self._factory = ProgramHarnessFactory(program, runtime)
-        self.write_key = f"program:{program.digest}"
-
-    @property
-    def log(self) -> ProgramLog:
-        """What happened in all of them."""
-        return self._factory.log
-
-    def __call__(self) -> Harness:
-        """A fresh memory; where the program cannot be loaded, one that fails every question."""
-        try:
-            return self._factory()
-        except GuestError as error:
-            return _Unloadable(str(error))
-
-    def memory(self, harness: Harness) -> object:
-        """The written memory is the harness itself: its worker holds all."""
-        return harness
-
-    def attach(self, memory: object) -> Harness:
-        """The same memory; closing it leaves the worker at work."""
-        assert isinstance(memory, ProgramHarness | _Unloadable)
-        return _Lent(memory)
 
 
 class _Unloadable(PlainHarness):
@@ -124,21 +91,3 @@ class _Unloadable(PlainHarness):
 
     def close(self) -> None:
         """Nothing is open."""
-
-
-class _Lent:
-    """A memory that somebody else closes."""
-
-    def __init__(self, inner: ProgramHarness | _Unloadable) -> None:
-        self._inner = inner
-        self.name = inner.name
-        self.instructions = inner.instructions
-        self.item_schema = inner.item_schema
-        self.query_schema = inner.query_schema
-        self.yields_hits = inner.yields_hits
-        self.thread_safe = inner.thread_safe
-        self.write = inner.write
-        self.read = inner.read
-
-    def close(self) -> None:
-        """Nothing: the pool closes the memory."""

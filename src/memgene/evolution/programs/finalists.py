@@ -17,9 +17,10 @@ from memgene.evolution.scoring import mean, paired
 class Finalists:
     """Names the best of a pool (ours; the paper takes the best on the static questions).
 
-    A score that won among many is too high by luck. So the `count` best answer the fresh val
-    questions, which selected nothing; the best over static and fresh questions together is taken,
-    unless it is worse than the best seed beyond noise on the fresh ones.
+    A score that won among many is too high by luck. So the `count` best and the best seed answer
+    the fresh val questions, which selected nothing. Those that are worse than the seed beyond
+    noise on them are out; of the others the best over static and fresh questions together is
+    taken, the seed among them.
     """
 
     def __init__(
@@ -41,20 +42,24 @@ class Finalists:
 
     def choose(self, ranked: Sequence[Member], start: Member) -> Member:
         """The promoted member of `ranked` (best first); `start` is the best seed."""
-        if not self._count or not self._fresh.questions:
-            self._journal.emit(Promoted(ranked[0].id, fallback=False))
-            return ranked[0]
-        against = self._cases(start)
-        standing: list[tuple[float, int, Member]] = []
-        for place, member in enumerate(ranked[: self._count]):
-            if member.id != start.id and not self._holds(member, start, against):
-                continue
-            cases = against if member.id == start.id else self._cases(member)
-            whole = mean([*member.cases, *cases], self._metric)
-            standing.append((-(whole or 0.0), place, member))
-        chosen = min(standing)[2] if standing else start
+        chosen = ranked[0]
+        if self._count and self._fresh.questions:
+            against = self._cases(start)
+            if mean(against, self._metric) is not None:
+                chosen = self._best(ranked, start, against)
         self._journal.emit(Promoted(chosen.id, fallback=chosen.id != ranked[0].id))
         return chosen
+
+    def _best(self, ranked: Sequence[Member], start: Member, against: Sequence[Case]) -> Member:
+        """The first of equals."""
+        named = list(ranked[: self._count])
+        if all(member.id != start.id for member in named):
+            named.append(start)
+        standing = [m for m in named if m.id == start.id or self._holds(m, start, against)]
+        return max(standing, key=self._whole)
+
+    def _whole(self, member: Member) -> float:
+        return mean([*member.cases, *self._cases(member)], self._metric) or 0.0
 
     def _holds(self, member: Member, start: Member, against: Sequence[Case]) -> bool:
         pairs = paired(self._cases(member), against, self._metric)
@@ -76,6 +81,5 @@ class Finalists:
             seen = self._candidates.evaluate(
                 member.id, "fresh", member.program, self._fresh, limited=False
             )
-            self._candidates.forget()
             self._known[member.id] = seen.cases
         return self._known[member.id]

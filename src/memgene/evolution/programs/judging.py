@@ -9,12 +9,13 @@ from dataclasses import replace
 from memgene.core import LabelledQuestion
 from memgene.evolution.guard import Guard
 from memgene.evolution.programs.candidates import ProgramCandidates, Seen
+from memgene.evolution.programs.discreet import discreet
 from memgene.evolution.programs.drafting import Draft, DraftTask, Workshop
 from memgene.evolution.programs.plan import ProgramPlan
 from memgene.evolution.programs.pool import Member
 from memgene.evolution.programs.population import Population
 from memgene.evolution.programs.sampling import Sample
-from memgene.evolution.scoring import paired
+from memgene.evolution.scoring import paired, value
 from memgene.evolution.spending import Spending
 from memgene.programs.normal import normal_hash
 from memgene.programs.program import Program
@@ -68,16 +69,13 @@ class Judge:
             why = f"the same program as {same}"
             self._population.refuse(number, name, parent, draft, "duplicate", why)
             return None
-        try:
-            worse = self._worse(name, parent, draft)
-            if worse:
-                self._population.refuse(number, name, parent, draft, "gate", worse)
-                return None
-            seen = self._evaluated(name, "static", draft, self._static, keep=True)
-            if self._plan.mend_violations and seen.observed.broken:
-                return self._mended(task, name, draft, seen)
-        finally:
-            self._candidates.forget()
+        worse = self._worse(name, parent, draft)
+        if worse:
+            self._population.refuse(number, name, parent, draft, "gate", worse)
+            return None
+        seen = self._evaluated(name, "static", draft, self._static)
+        if self._plan.mend_violations and seen.observed.faults:
+            return self._mended(task, name, draft, seen)
         return self._population.join(number, name, parent, draft, seen)
 
     def _worse(self, name: str, parent: Member, draft: Draft) -> str:
@@ -85,32 +83,39 @@ class Judge:
 
         It stops a child only when its parent is better on the same few questions beyond noise.
         """
-        questions = self._gate_questions(name)
+        questions = self._gate_questions(name, parent)
         if not questions:
             return ""
-        seen = self._evaluated(name, "gate", draft, self._static.only(questions), keep=True)
+        seen = self._evaluated(name, "gate", draft, self._static.only(questions))
         pairs = paired(parent.cases, seen.cases, self._metric)
         verdict = self._gate.judge(pairs, self._seed * _SEEDS + int(name))
         if not verdict.accepted:
             return ""
         return f"its parent is better on {len(questions)} paired questions: {verdict.reason}"
 
-    def _gate_questions(self, name: str) -> Sequence[LabelledQuestion]:
-        count, pool = self._plan.gate_items, self._static.questions
+    def _gate_questions(self, name: str, parent: Member) -> Sequence[LabelledQuestion]:
+        """Those that the parent has a score on; none where the gate would save little."""
+        scored = {c.question_id for c in parent.cases if value(c, self._metric) is not None}
+        pool = [question for question in self._static.questions if question.id in scored]
+        count = self._plan.gate_items
         if not 0 < count < len(pool):
             return ()
         rng = random.Random(f"{self._seed}:gate:{name}")
         return [pool[place] for place in sorted(rng.sample(range(len(pool)), count))]
 
     def _mended(self, task: DraftTask, name: str, draft: Draft, seen: Seen) -> float | None:
-        """Published runtime violation recovery: mended and evaluated anew, or discarded."""
+        """Published runtime violation recovery: mended and evaluated anew, or discarded.
+
+        What broke are answers to val questions, so their words are told to nobody.
+        """
         number, parent = task.iteration, task.parent
+        told = discreet(seen.observed.faults, draft.source)
         for attempt in range(1, self._plan.repairs + 1):
             mended_name = f"{name}.{attempt}"
             recorded = self._candidates.recorded(mended_name)
             if recorded is None:
                 with self._spending.work() as work:
-                    draft = self._workshop.mend(task, draft, seen.observed.findings)
+                    draft = self._workshop.mend(task, draft, told)
                 by = self._workshop.drafter
                 self._candidates.keep(number, mended_name, parent, by, draft, work.seconds)
             else:
@@ -118,18 +123,14 @@ class Judge:
                 draft = recorded[1]
             if draft.refused:
                 break
-            self._candidates.forget()
-            seen = self._evaluated(mended_name, "static", draft, self._static, keep=True)
-            if not seen.observed.broken:
+            seen = self._evaluated(mended_name, "static", draft, self._static)
+            if not seen.observed.faults:
+                self._population.known.setdefault(normal_hash(draft.source), mended_name)
                 return self._population.join(number, mended_name, parent, draft, seen)
-        why = draft.refused or f"it still breaks at work: {seen.observed.broken[0].message}"
+            told = discreet(seen.observed.faults, draft.source)
+        why = draft.refused or f"it still breaks at work: {told.splitlines()[0]}"
         self._population.refuse(number, name, parent, draft, "runtime", why)
         return None
 
-    def _evaluated(
-        self, name: str, split: str, draft: Draft, sample: Sample, *, keep: bool = False
-    ) -> Seen:
-        seen = self._candidates.evaluate(name, split, Program(draft.source), sample)
-        if not keep:
-            self._candidates.forget()
-        return seen
+    def _evaluated(self, name: str, split: str, draft: Draft, sample: Sample) -> Seen:
+        return self._candidates.evaluate(name, split, Program(draft.source), sample)

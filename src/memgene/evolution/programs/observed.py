@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from memgene.harness.program import ProgramLog
+from memgene.harness.program_log import UNUSABLE, ProgramLog
 
 _LINES = 60
 _TEXT = 2_000
@@ -42,7 +41,8 @@ class Observed:
 
     @classmethod
     def of(cls, log: ProgramLog) -> Observed:
-        """From the log of a harness factory; equal failures are told once."""
+        """From the log of a harness factory; equal failures are told once, the most frequent
+        first."""
         counts: dict[tuple[str, str, str], Broken] = {}
         for seen in log.violations:
             key = (seen.where, str(seen.kind), seen.message)
@@ -53,7 +53,8 @@ class Observed:
             Wrote(w.raw_text[:_TEXT], json.dumps(dict(w.item), ensure_ascii=False)[:_TEXT])
             for w in log.writes
         )
-        return cls(tuple(counts.values()), writes, tuple(log.debug[-_LINES:]))
+        broken = sorted(counts.values(), key=lambda b: (-b.times, b.where, b.kind, b.message))
+        return cls(tuple(broken), writes, tuple(log.debug[-_LINES:]))
 
     def to_json(self) -> str:
         """One JSON object."""
@@ -70,19 +71,7 @@ class Observed:
         )
 
     @property
-    def findings(self) -> str:
-        """The failures as text for whoever has to mend them; empty when there are none."""
-        return "\n\n".join(_told(each) for each in self.broken)
-
-
-def _told(each: Broken) -> str:
-    times = f" ({each.times} times)" if each.times > 1 else ""
-    detail = f"\n{each.detail}" if each.detail else ""
-    return f"{each.where}/{each.kind}{times}: {each.message}{detail}"
-
-
-def merged(parts: Sequence[Observed]) -> Observed:
-    """What several evaluations of one program saw: failures of all, writes of the first."""
-    broken = tuple(each for part in parts for each in part.broken)
-    first = parts[0] if parts else Observed()
-    return Observed(broken, first.writes, first.logs)
+    def faults(self) -> tuple[Broken, ...]:
+        """Failures of the program itself, without those of an agent that could do nothing with its
+        words."""
+        return tuple(each for each in self.broken if each.kind != UNUSABLE)

@@ -117,6 +117,10 @@ class ProgramPlan:
         """A copy with some settings changed; None leaves one as it is."""
         return replace(self, **{name: value for name, value in values.items() if value is not None})
 
+    def questions_of_a_child(self, static: int) -> int:
+        """How many questions a child is asked that goes all the way, mending apart."""
+        return static + (self.gate_items if self.gate_items < static else 0)
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values, as run.toml keeps them."""
         values = {f.name: getattr(self, f.name) for f in fields(self)}

@@ -36,7 +36,8 @@ class Sampler:
 
     Static questions come from val, rotating ones from dev. For M = `per_item` × questions training
     episodes (None: all there are): under `own_group` they come from the questions' own groups, each
-    group's share in proportion to its questions; under `shared` from the training groups. Where
+    group's share in proportion to its questions; under `shared` from the training groups, without
+    those that are asked about (as in val and test), as long as others are left. Where
     that is all of them, all are used; else the subset that represents the questions best (facility
     location). Episodes that hold the evidence of rotating questions are among them in any case: a
     reflection on a question whose answer was never written leads nowhere, and dev may be looked at.
@@ -90,10 +91,11 @@ class Sampler:
 
     def _held(self, questions: Sequence[LabelledQuestion]) -> list[Episode]:
         """All that memory may hold when these questions are asked."""
+        asked = list(dict.fromkeys(q.group for q in questions))
+        groups: Iterable[str] = asked
         if self._data.task.regime is Regime.SHARED:
-            groups: Iterable[str] = self._data.training or ()
-        else:
-            groups = dict.fromkeys(q.group for q in questions)
+            training = self._data.training or ()
+            groups = [group for group in training if group not in asked] or training
         return [e for group in groups for e in self._of_group.get(group, [])]
 
     def _episodes(self, questions: Sequence[LabelledQuestion], most: int) -> frozenset[str]:

@@ -9,9 +9,10 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 
-from memgene.core import BudgetExhaustedError, InputError
+from memgene.core import BudgetExhaustedError, InputError, RunError
 from memgene.evolution.budget import BudgetMeter
 from memgene.evolution.events import Interrupted, Stopped
 from memgene.evolution.guard import Guard
@@ -86,6 +87,7 @@ class ProgramSearch:
         self._seed = seed
         self._rotating = rotating
         self._static = tools.sampler.static(static)
+        self._child = plan.questions_of_a_child(len(self._static.questions))
         self._population = Population(tools.journal, plan, metric)
         self._pool = self._population.pool
         self._drawn = 0
@@ -105,8 +107,9 @@ class ProgramSearch:
         """Search until the iterations or the budget run out, then name the best.
 
         Raises InputError when the budget does not cover the seeds and one child or no seed can be
-        evaluated, BudgetExhaustedError when it ends before the seeds are evaluated,
-        RunInterruptedError after the iteration in which a stop was asked for.
+        evaluated, RunError when the seeds get no answer at all, BudgetExhaustedError when it ends
+        before the seeds are evaluated, RunInterruptedError after the iteration in which a stop was
+        asked for.
         """
         self._begin()
         for title, program in self._seeds:
@@ -115,6 +118,7 @@ class ProgramSearch:
             raise InputError(
                 "none of the seed programs passes the gates; candidates/*/message.md say why"
             )
+        self._require_answers()
         self._tools.report(0, self._pool.best.score, self._pool.best.score)
         done, stopped = 0, ""
         while not stopped:
@@ -130,7 +134,7 @@ class ProgramSearch:
 
     def _begin(self) -> None:
         tools, static = self._tools, self._static
-        least = len(static.questions) * (len(self._seeds) + 1) + self._rotating
+        least = len(static.questions) * len(self._seeds) + self._rotating + self._child
         blocked = tools.meter.blocks(least)
         if blocked is not None:
             raise InputError(f"the budget does not cover the seeds and one child: {blocked}")
@@ -156,12 +160,20 @@ class ProgramSearch:
             draft = recorded[1]
         self._judge.seed(name, title, draft)
 
+    def _require_answers(self) -> None:
+        """Where even the seeds get no answer, agent, model or sandbox are to blame."""
+        cases = [case for member in self._pool.members for case in member.cases]
+        if all(case.failure is not None for case in cases):
+            raise RunError(
+                f"no seed program gets a single answer ({cases[0].failure}); mend the cause and "
+                "start a new run"
+            )
+
     def _must_stop(self, done: int) -> tuple[str, str]:
         """Reason and detail when the search has to end after `done` iterations, else empty."""
         if done >= self._plan.iterations:
             return "rounds", f"{self._plan.iterations} iterations"
-        children = self._plan.parents * self._plan.children
-        needed = self._plan.parents * self._rotating + children * len(self._static.questions)
+        needed = self._plan.parents * (self._rotating + self._plan.children * self._child)
         blocked = self._tools.meter.blocks(needed)
         return ("budget", blocked) if blocked is not None else ("", "")
 
@@ -199,7 +211,6 @@ class ProgramSearch:
             share = round(drawn.probability, 6)
             self._tools.journal.emit(Sampled(number, slot, parent.id, share, asked))
             seen = self._tools.candidates.evaluate(f"rotating/{key}", "dev", parent.program, sample)
-            self._tools.candidates.forget()
             for _ in range(self._plan.children):
                 tasks.append(self._task(number, len(tasks), parent, seen))
         return tasks
@@ -234,17 +245,26 @@ class ProgramSearch:
                 break
             candidates.count(recorded[0])
             drafts.append(recorded[1])
-        rest = tasks[len(drafts) :]
+        rest = list(zip(names, tasks, strict=True))[len(drafts) :]
         if rest:
-            started = time.perf_counter()
-            with self._tools.spending.work():
-                made = self._tools.workshop.make(rest)
-            seconds = (time.perf_counter() - started) / len(made)
-            by = self._tools.workshop.drafter
-            for name, task, draft in zip(names[len(drafts) :], rest, made, strict=True):
-                candidates.keep(number, name, task.parent, by, draft, seconds)
-            drafts += made
+            drafts += self._made(number, rest)
         return list(zip(names, drafts, strict=True))
+
+    def _made(self, number: int, rest: Sequence[tuple[str, DraftTask]]) -> list[Draft]:
+        """New drafts, each kept when it is there."""
+        workshop = self._tools.workshop
+        drafts: list[Draft] = []
+        tasks = [task for _, task in rest]
+        with self._tools.spending.work(), closing(workshop.make(tasks)) as made:
+            before = time.perf_counter()
+            for (name, task), draft in zip(rest, made, strict=True):
+                now = time.perf_counter()
+                self._tools.candidates.keep(
+                    number, name, task.parent, workshop.drafter, draft, now - before
+                )
+                before = now
+                drafts.append(draft)
+        return drafts
 
     def _stop_if_asked(self, done: int) -> None:
         if self._tools.interrupt.requested:

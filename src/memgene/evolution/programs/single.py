@@ -168,7 +168,9 @@ class ProgramEvolution:
         bench, plan = self._bench, self._plan
         words = bench.answers_with_a_model
         if self._settings.proposer != "llm":
-            return ModuleDrafter(self._settings.proposer, bench.metric, words=words)
+            return ModuleDrafter(
+                self._settings.proposer, bench.metric, words=words, scope=plan.scope
+            )
         reflector = Reflector(bench.roles["reflector"], max_prompt_tokens=plan.prompt_tokens)
         toolkit = ToolkitNotes(
             llm="toolkit" in bench.roles,

@@ -49,10 +49,14 @@ def seeds_of(plan: ProgramPlan, *, llm: bool) -> Sequence[tuple[str, Program]]:
     return [(name, seed(name)) for name in plan.seeds or usual]
 
 
-def require_a_child(plan: ProgramPlan, data: DevVal, meter: BudgetMeter, *, pays: bool) -> None:
-    """Raises InputError when the budget does not cover the seeds and one child."""
+def require_a_child(
+    plan: ProgramPlan, data: DevVal, meter: BudgetMeter, *, pays: bool, llm: bool
+) -> None:
+    """Raises InputError when the budget does not cover the seeds and one child. `pays` and `llm`
+    as for `Sizes.of` and `seeds_of`."""
     sizes = Sizes.of(plan, data, pays=pays)
-    seeds = len(seeds_of(plan, llm=False))
-    blocked = meter.blocks((seeds + 1) * sizes.static + sizes.rotating)
+    seeds = len(seeds_of(plan, llm=llm))
+    child = plan.questions_of_a_child(sizes.static)
+    blocked = meter.blocks(seeds * sizes.static + sizes.rotating + child)
     if blocked is not None:
         raise InputError(f"the budget does not cover the seeds and one child: {blocked}")
