@@ -23,7 +23,8 @@ _JSON: Mapping[str, Mapping[str, Any]] = {
     **_PLAIN,
     **{f"optional[{name}]": {"anyOf": [kind, {"type": "null"}]} for name, kind in _PLAIN.items()},
 }
-_Text = Annotated[str, Field(max_length=100_000)]
+_Text = Annotated[str, Field(max_length=20_000)]
+_MOST = 60_000  # characters of all that agents are told in every prompt
 
 
 class _Strict(BaseModel):
@@ -69,6 +70,13 @@ def contract_of(loaded: object) -> Contract:
         place = ".".join(map(str, first["loc"]))
         message = f"the program declares an unusable contract: {place}: {first['msg']}"
         raise GuestError(FailureKind.OUTPUT, "load", message) from error
+    told = len(declared.model_dump_json())
+    if told > _MOST:
+        message = (
+            f"the program's fields and instructions take {told:,} characters, at most {_MOST:,} "
+            "can stand in every prompt"
+        )
+        raise GuestError(FailureKind.OUTPUT, "load", message)
     return Contract(
         item_schema=_schema(declared.item),
         query_schema=_schema(declared.query),

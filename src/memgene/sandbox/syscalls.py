@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+PROT_WRITE: Final = 0x2
 PROT_EXEC: Final = 0x4
 MAP_ANONYMOUS: Final = 0x20
 CLONE_THREAD: Final = 0x0001_0000
@@ -45,7 +46,8 @@ CONDITIONS: Final[Mapping[str, tuple[tuple[Where, ...], ...]]] = {
     "fcntl": one_of(1, 0, 1, 2, 3, 4, 1030),  # duplicate, flags: no locks, leases, owners
     "ioctl": one_of(1, 0x5401, 0x5450, 0x5451),  # is it a terminal, close on exec
     "kill": one_of(0, OWN_PID),
-    "mmap": ((Where(2, PROT_EXEC, 0),), (Where(3, MAP_ANONYMOUS, 0),)),
+    # code comes from files, and no page is both written and run
+    "mmap": ((Where(2, PROT_EXEC, 0),), (Where(2, PROT_WRITE, 0), Where(3, MAP_ANONYMOUS, 0))),
     "mprotect": ((Where(2, PROT_EXEC, 0),),),
     "open": ((Where(1, WRITING_OPEN, 0),),),
     "openat": ((Where(2, WRITING_OPEN, 0),),),

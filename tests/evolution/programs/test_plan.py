@@ -17,6 +17,7 @@ def test_the_paper_preset_is_the_published_loop() -> None:
     assert (paper.failing, paper.gate_items, paper.finalists) == (2, 0, 0)
     assert (paper.refuse_duplicates, paper.drop_zero, paper.mend_violations) == (False, False, True)
     assert paper.seeds == ("vector-search-published", "llm-summarizer", "experience-learner")
+    assert paper.keep_evidence is False
     assert paper.search is Search.POPULATION
 
 

@@ -38,6 +38,7 @@ class ProgramPlan:
             are paid for, else 25.
         episodes_per_item: training episodes for each evaluated question; None: 5 where answers are
             paid for, else all there are.
+        keep_evidence: memory holds the evidence of rotating (dev) questions in any case.
         seeds: programs the pool starts with; empty: those of the preset.
         parents, children: parents drawn in each iteration, and drafts of each (in parallel).
         repairs: k, tries to mend a draft that a gate refuses.
@@ -58,6 +59,7 @@ class ProgramPlan:
     static_items: int | None = None
     rotating_items: int | None = None
     episodes_per_item: int | None = None
+    keep_evidence: bool = True
     seeds: tuple[str, ...] = ()
     parents: int = 1
     children: int = 1
@@ -91,6 +93,7 @@ class ProgramPlan:
             static_items=25,
             rotating_items=5,
             episodes_per_item=5,
+            keep_evidence=False,
             seeds=("vector-search-published", "llm-summarizer", "experience-learner"),
             gate_items=0,
             finalists=0,

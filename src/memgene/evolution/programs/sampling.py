@@ -37,10 +37,11 @@ class Sampler:
     Static questions come from val, rotating ones from dev. For M = `per_item` × questions training
     episodes (None: all there are): under `own_group` they come from the questions' own groups, each
     group's share in proportion to its questions; under `shared` from the training groups, without
-    those that are asked about (as in val and test), as long as others are left. Where
-    that is all of them, all are used; else the subset that represents the questions best (facility
-    location). Episodes that hold the evidence of rotating questions are among them in any case: a
-    reflection on a question whose answer was never written leads nowhere, and dev may be looked at.
+    those that are asked about (as in val and test), as long as others are left. Where that is all
+    of them, all are used; else the subset that represents the questions best (facility location).
+    Episodes that hold the evidence of rotating questions are among them in any case, unless that is
+    switched off: a reflection on a question whose answer was never written leads nowhere, and dev
+    may be looked at.
     """
 
     def __init__(self, data: DevVal, embedder: Embedder, per_item: int | None, seed: int) -> None:
@@ -59,14 +60,14 @@ class Sampler:
         places = static_subset(self._embedded_questions(pool), min(count, len(pool)), self._seed)
         return self.sample([pool[place] for place in places])
 
-    def rotating(self, count: int, key: str) -> Sample:
+    def rotating(self, count: int, key: str, *, keep_evidence: bool = True) -> Sample:
         """A fresh random sample of the dev questions; `key` tells the draws of a run apart."""
         pool = self._data.diagnose
         rng = random.Random(f"{self._seed}:rotating:{key}")
         chosen = sorted(rng.sample(range(len(pool)), min(count, len(pool))))
         questions = [pool[place] for place in chosen]
         told = {ref for question in questions for ref in question.gold.evidence}
-        return self.sample(questions, told)
+        return self.sample(questions, told if keep_evidence else frozenset())
 
     def fresh(self) -> Sample:
         """The val questions that nothing selects by, for the check of the finalists."""

@@ -205,7 +205,9 @@ class ProgramSearch:
             drawn = self._pool.draw(self._drawn, rng)
             self._drawn += 1
             key = f"{number:03d}-{slot}"
-            sample = self._tools.sampler.rotating(self._rotating, key)
+            sample = self._tools.sampler.rotating(
+                self._rotating, key, keep_evidence=self._plan.keep_evidence
+            )
             asked = tuple(q.id for q in sample.questions)
             parent = drawn.member
             share = round(drawn.probability, 6)
