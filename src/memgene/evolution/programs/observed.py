@@ -8,7 +8,7 @@ from typing import Any
 
 from memgene.harness.program_log import UNUSABLE, ProgramLog
 
-_LINES = 60
+_LINES = 15
 _TEXT = 2_000
 
 

@@ -112,7 +112,8 @@ class ReflectiveDrafter:
             metric=self._metric,
             metric_about=get_metric(self._metric).description,
             lineage=tuple(_entry(record) for record in task.lineage.around(parent.id)),
-            writes=tuple(ShownWrite(w.raw_text, w.item) for w in observed.writes),
+            # one tells how items are made; more only make the prompt longer
+            writes=tuple(ShownWrite(w.raw_text, w.item) for w in observed.writes[:1]),
             logs=observed.logs,
             successes=chosen.successes,
             failing=chosen.failing,
