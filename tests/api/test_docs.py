@@ -40,7 +40,7 @@ def commands() -> list[tuple[str, str]]:
     found = []
     for page in PAGES:
         for block in blocks(page, "console"):
-            for line in block.splitlines():
+            for line in block.replace("\\\n", " ").splitlines():
                 found += [(page.name, part.strip()) for part in line.split("&&")]
     return [(name, c) for name, c in found if Path(c.split()[0]).name == "memgene"]
 
