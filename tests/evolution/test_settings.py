@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from memgene.core import Budget, ConfigError, InputError
+from memgene.evolution.programs.plan import ProgramPlan
 from memgene.evolution.settings import EvolveSettings
 from memgene.harness.registry import STATIC
 from memgene.testing import tiny_task
@@ -48,3 +51,17 @@ def test_run_toml_holds_what_decides_the_result() -> None:
     assert kept["task"] == "tiny"
     assert "workers" not in kept
     assert EvolveSettings().to_dict(tiny_task())["budget"] is None
+
+
+@pytest.mark.parametrize(
+    ("setting", "problem"),
+    [
+        ({"strategy": "program", "guard": "strict"}, "guard is of strategy config"),
+        ({"program": ProgramPlan()}, "plan is of strategy program, not of config"),
+    ],
+)
+def test_what_has_no_effect_under_a_strategy_is_refused(
+    setting: dict[str, Any], problem: str
+) -> None:
+    with pytest.raises(InputError, match=problem):
+        EvolveSettings(**setting)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 
 from memgene.agents.registry import check_agent, make_agent, useful_workers
@@ -14,8 +15,9 @@ from memgene.evaluation.measure import measure
 from memgene.evaluation.memories import MemoryPool
 from memgene.evaluation.progress import Progress
 from memgene.evaluation.records import write_cases
-from memgene.evaluation.report import EvaluationReport
+from memgene.evaluation.report import EvaluationReport, HarnessReport
 from memgene.evaluation.seeds import average_reports
+from memgene.harness.protocol import HarnessFactory
 from memgene.harness.registry import LoadedModels, make_factory
 from memgene.llm.protocol import LLM
 from memgene.llm.roles import RoleModels
@@ -71,10 +73,7 @@ def evaluate(
     when more than the share `max_errors` of the questions end in an error, BudgetExhaustedError
     when the budget is used up.
     """
-    if seeds is not None and seeds < 1:
-        raise InputError(f"seeds must be at least 1, got {seeds}")
-    if seed < 0:
-        raise InputError(f"seed must be 0 or more, got {seed}")
+    _check_seeds(seed, seeds)
     settings = load_settings(
         {"agent": agent, "embedder": embedder, "data": data, "sandbox": {"level": sandbox}}
     )
@@ -95,36 +94,51 @@ def evaluate(
             _prepare(Path(out))
         at_once = workers or useful_workers(worker)
         stack.enter_context(llms.ledger.limited(budget or Budget()))
-        reports = []
-        for one in range(seed, seed + (seeds or 1)):
-            with MemoryPool(apart=True) as memories:
-                measured = tuple(
-                    measure(
-                        asked,
-                        name,
-                        factory,
-                        worker,
-                        metrics=chosen,
-                        training=_training(asked, split),
-                        executor=executor or threads(at_once),
-                        progress=progress,
-                        trace_hits=TRACE_HITS,
-                        memories=memories,
-                        max_errors=max_errors,
-                        judges=judges,
-                        seed=one,
-                    )
-                    for name, factory in factories.items()
-                )
-            reports.append(
-                EvaluationReport(
-                    loaded.name, split, worker.name, one, measured, sandbox=loading.sandbox
-                )
+        once = partial(
+            measure,
+            asked,
+            agent=worker,
+            metrics=chosen,
+            training=_training(asked, split),
+            executor=executor or threads(at_once),
+            progress=progress,
+            trace_hits=TRACE_HITS,
+            max_errors=max_errors,
+            judges=judges,
+        )
+        reports = [
+            EvaluationReport(
+                loaded.name,
+                split,
+                worker.name,
+                one,
+                _measured(once, factories, one),
+                sandbox=loading.sandbox,
             )
+            for one in range(seed, seed + (seeds or 1))
+        ]
     report = average_reports(reports, loaded)
     if out is not None:
         _write(report, Path(out))
     return report
+
+
+def _check_seeds(seed: int, seeds: int | None) -> None:
+    if seeds is not None and seeds < 1:
+        raise InputError(f"seeds must be at least 1, got {seeds}")
+    if seed < 0:
+        raise InputError(f"seed must be 0 or more, got {seed}")
+
+
+def _measured(
+    once: Callable[..., HarnessReport], factories: Mapping[str, HarnessFactory], seed: int
+) -> tuple[HarnessReport, ...]:
+    """Every memory under one seed; those that store the same share what was written."""
+    with MemoryPool(apart=True) as memories:
+        return tuple(
+            once(name=name, factory=factory, memories=memories, seed=seed)
+            for name, factory in factories.items()
+        )
 
 
 def split_of(task: Task, split: str, seed: int, limit: int | None = None) -> Task:

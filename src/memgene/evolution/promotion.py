@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from memgene.evaluation.case import Case
 from memgene.evaluation.statistics import mean_interval
 from memgene.evolution.config_search import SearchOutcome
 from memgene.evolution.final import FinalOutcome
@@ -16,18 +19,13 @@ def bundle_of(
 ) -> GenomeBundle:
     """The promoted configuration, its scores on val (which selected it) and on test (which did
     not), and where it came from."""
-    scores = {
-        f"test/{name}": Score(each.mean, each.low, each.high, each.n)
-        for name, each in final.report.evolved.metrics.items()
-    }
-    scores[f"val/{bench.metric}"] = _val_score(bench, found)
     parent = found.parent
     return GenomeBundle(
         config=final.config,
         embedder=bench.settings.embedder,
         strategy=bench.settings.strategy,
         parents=() if parent is None else (_id(bench, parent.config),),
-        scores=scores,
+        scores=scores_of(bench, found.promoted.cases, final),
         fingerprints={bench.task.name: bench.task.fingerprint},
         provenance={
             **provenance(bench, final.config),
@@ -55,10 +53,17 @@ def _id(bench: Workbench, config: RetrievalConfig) -> str:
     return GenomeBundle(config, bench.settings.embedder, bench.settings.strategy).id
 
 
-def _val_score(bench: Workbench, found: SearchOutcome) -> Score:
+def scores_of(bench: Workbench, selected: Sequence[Case], final: FinalOutcome) -> dict[str, Score]:
+    """Scores of a promoted memory: of its cases on val, by the run's metric, and by every metric
+    on test."""
+    scores = {
+        f"test/{name}": Score(each.mean, each.low, each.high, each.n)
+        for name, each in final.report.evolved.metrics.items()
+    }
     metric = bench.metric
-    scored = [(v, c.group) for c in found.promoted.cases if (v := value(c, metric)) is not None]
-    interval = mean_interval(
+    scored = [(v, c.group) for c in selected if (v := value(c, metric)) is not None]
+    found = mean_interval(
         [v for v, _ in scored], [group for _, group in scored], seed=bench.settings.seed
     )
-    return Score(interval.mean, interval.low, interval.high, interval.n)
+    scores[f"val/{metric}"] = Score(found.mean, found.low, found.high, found.n)
+    return scores

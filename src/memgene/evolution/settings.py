@@ -61,6 +61,7 @@ class EvolveSettings:
                     f"programs give text and no ranking, so {self.metric} never applies; "
                     f"take {_ANSWERS} or evidence_in_text"
                 )
+        self._refuse_without_effect()
         if self.folds is not None and self.folds < 2:
             raise InputError(f"folds must be at least 2, got {self.folds}")
         if self.seed < 0:
@@ -118,6 +119,15 @@ class EvolveSettings:
             "diagnosis_tokens": self.diagnosis_tokens if self._diagnosed else None,
             "program": self.programs.to_dict() if self.strategy == "program" else None,
         }
+
+    def _refuse_without_effect(self) -> None:
+        """What one strategy knows means nothing to the other, and must not look as if it did."""
+        if self.strategy == "program" and self.guard != GuardMode.NORMAL:
+            raise InputError(
+                "guard is of strategy config; a program search has --plan gate_items=N"
+            )
+        if self.strategy != "program" and self.program is not None:
+            raise InputError(f"plan is of strategy program, not of {self.strategy}")
 
     @property
     def _diagnosed(self) -> bool:

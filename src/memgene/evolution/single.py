@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from memgene.core import Budget, InputError
+from memgene.core import InputError
 from memgene.evolution.budget import BudgetMeter
 from memgene.evolution.candidates import Candidates
 from memgene.evolution.config_search import (
@@ -14,24 +14,23 @@ from memgene.evolution.config_search import (
     require_a_round,
 )
 from memgene.evolution.consulting import Consultant
-from memgene.evolution.events import Finished, RunStarted
-from memgene.evolution.final import FinalOutcome, FinalReport, FinalTools
+from memgene.evolution.division_run import DivisionRun
+from memgene.evolution.final import FinalOutcome
 from memgene.evolution.guard import BestSoFar, Guard, GuardMode, PairedGuard
 from memgene.evolution.llm_proposer import LLMProposer
 from memgene.evolution.means import Means
 from memgene.evolution.programs.single import ProgramEvolution
 from memgene.evolution.programs.sizes import require_a_child
-from memgene.evolution.progress import Place, ProgressCallback, Reporter
+from memgene.evolution.progress import Place, ProgressCallback
 from memgene.evolution.promotion import bundle_of
 from memgene.evolution.proposers import Proposer, RandomProposer
 from memgene.evolution.recorder import Recorder
-from memgene.evolution.remembering import RememberingLearner
-from memgene.evolution.result import EvolveResult, add_usage
+from memgene.evolution.result import EvolveResult
 from memgene.evolution.rules import RuleProposer
-from memgene.evolution.rundir import BEST, RunFolder
+from memgene.evolution.rundir import RunFolder
 from memgene.evolution.sealed import DevVal, SealedTest, seal
-from memgene.evolution.spending import Spending
-from memgene.evolution.workbench import Workbench, can_learn
+from memgene.evolution.workbench import Workbench
+from memgene.genome import GenomeBundle
 from memgene.retrieval.levers import Need
 from memgene.tasks.metrics import can_apply, get_metric
 from memgene.tasks.splits import Division
@@ -87,69 +86,8 @@ def prepare(bench: Workbench, division: Division) -> tuple[DevVal, SealedTest]:
     return data, sealed
 
 
-class _Evolution:
-    """The parts of one run wired together."""
-
-    def __init__(
-        self,
-        bench: Workbench,
-        run: RunFolder,
-        data: DevVal,
-        origin: str,
-        progress: ProgressCallback | None,
-        place: Place,
-    ) -> None:
-        self._bench = bench
-        self._settings = bench.settings
-        self._run = run
-        self._data = data
-        self._origin = origin
-        self._meter = BudgetMeter(bench.settings.budget)
-        self._spending = Spending(run.journal, self._meter, bench.ledger)
-        self._final_meter = BudgetMeter(Budget())
-        self._reporter = Reporter(progress, self._meter, bench.settings.rounds, place)
-        self._evaluator = bench.evaluator(data.task, data.training, searching=True)
-        self._learner = RememberingLearner(bench.learner(data.task, data.training))
-        self._learnable = can_learn(data.dev)
-
-    def run(self, sealed: SealedTest) -> EvolveResult:
-        """Search, report, promote."""
-        journal = self._run.journal
-        journal.emit(self._start_event())
-        self._reporter.tell("start")
-        found = self._search()
-        final = self._final(found, sealed)
-        bundle = bundle_of(self._bench, found, final, self._origin)
-        if journal.peek(Finished) is None or not (self._run.path / BEST).exists():
-            self._run.save_best(bundle)
-        journal.emit(Finished(bundle.id, found.rounds, self._meter.questions))
-        return EvolveResult(
-            run=self._run.path,
-            strategy=self._settings.strategy,
-            metric=self._bench.metric,
-            rounds=found.rounds,
-            evaluations=self._meter.questions,
-            promoted=found.promoted.id,
-            stopped=found.stopped,
-            config=final.config,
-            test=final.report,
-            usage=add_usage([self._meter.roles, self._final_meter.roles]),
-            seconds=self._meter.seconds + self._final_meter.seconds,
-            sandbox=self._bench.sandbox,
-        )
-
-    def _start_event(self) -> RunStarted:
-        return RunStarted(
-            task=self._bench.task.name,
-            strategy=self._settings.strategy,
-            metric=self._bench.metric,
-            seed=self._settings.seed,
-            rounds=self._settings.rounds,
-            dev=len(self._data.dev),
-            val=len(self._data.val),
-            fresh=len(self._data.fresh),
-            division=self._origin,
-        )
+class _Evolution(DivisionRun[SearchOutcome]):
+    """Strategy `config`."""
 
     def _search(self) -> SearchOutcome:
         metric, settings = self._bench.metric, self._settings
@@ -161,7 +99,7 @@ class _Evolution:
                 Recorder(self._run, metric, self._meter, self._spending),
                 self._meter,
                 self._spending,
-                self._evaluator,
+                self._bench.evaluator(self._data.task, self._data.training, searching=True),
                 self._learner,
                 self._data,
                 metric,
@@ -197,24 +135,13 @@ class _Evolution:
         return PairedGuard.of_mode(GuardMode(self._settings.guard), self._settings.rounds)
 
     def _final(self, found: SearchOutcome, sealed: SealedTest) -> FinalOutcome:
-        bench, data = self._bench, self._data
-        spending = Spending(self._run.journal, self._final_meter)
-        tools = FinalTools(
-            run=self._run,
-            recorder=Recorder(self._run, bench.metric, self._final_meter, spending),
-            spending=spending,
-            meter=self._final_meter,
-            learner=self._learner,
-            evaluator_for=lambda part: bench.evaluator(part, data.training),
-            interrupt=bench.interrupt,
-            rounds=found.rounds,
-            report=lambda: self._reporter.tell("final"),
-        )
-        report = FinalReport(tools, data, bench.metric, self._settings.seed)
-        return report.run(
+        return self._report(found.rounds).run(
             found.promoted.config,
             found.start.config,
-            bench.static,
+            self._bench.static,
             sealed,
             learned_once=self._learnable,
         )
+
+    def _bundle(self, found: SearchOutcome, final: FinalOutcome) -> GenomeBundle:
+        return bundle_of(self._bench, found, final, self._origin)

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -93,6 +94,12 @@ def test_it_yields_a_program_with_held_out_scores_beside_every_seed(whole: Evolv
     assert bundle.program == whole.program
     assert bundle.strategy == "program"
     assert {"val/token_f1", "test/token_f1"} <= set(bundle.scores)
+    kept = whole.run / "candidates"
+    promoted = next(e for e in told(whole.run) if e["event"] == "promoted")["candidate"]
+    parent = next(e for e in told(whole.run) if e.get("candidate") == promoted)["parent"]
+    source = (kept / parent / "program.py").read_text() if parent else None
+    ids = () if source is None else (replace(bundle, program=source).id,)
+    assert bundle.parents == ids
 
 
 def test_broken_replies_are_asked_for_again_and_broken_programs_are_mended(

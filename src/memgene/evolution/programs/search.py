@@ -55,9 +55,11 @@ class ProgramTools:
 
 @dataclass(frozen=True, slots=True)
 class ProgramOutcome:
-    """What a search yields: the promoted program, the best seed, all seeds, how far it went."""
+    """What a search yields: the promoted program and the one it was made of (None for a seed), the
+    best seed, all seeds, how far it went."""
 
     promoted: Member
+    parent: Member | None
     start: Member
     seeds: tuple[Member, ...]
     rounds: int
@@ -290,4 +292,5 @@ class ProgramSearch:
             self._plan.finalists,
         )
         promoted = finalists.choose(self._pool.ranked(), start)
-        return ProgramOutcome(promoted, start, seeds, done, stopped)
+        parent = None if promoted.parent is None else self._pool[promoted.parent]
+        return ProgramOutcome(promoted, parent, start, seeds, done, stopped)
