@@ -49,6 +49,9 @@ class Event(StrEnum):
     FEEDBACK = "feedback"
     VALUE = "value"
     RELATE = "relate"
+    UNRELATE = "unrelate"
+    STATE = "state"
+    UNDO = "undo"
     REEMBED = "reembed"
 
 
@@ -90,6 +93,19 @@ class Value:
     cluster: str
     q: float
     exposures: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """One step of learning that can be taken back as a whole: its history rows are
+    `first` … `last`. `kind` says what taught: `feedback`, `learn`, …"""
+
+    number: int
+    kind: str
+    time: datetime
+    first: int
+    last: int
+    undone: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,6 +294,10 @@ class Bank(Protocol):
         """Edges that touch any of these units."""
         ...
 
+    def unrelate(self, relations: Sequence[Relation]) -> int:
+        """Remove edges (by kind and ends; weights do not count). Returns how many there were."""
+        ...
+
     def set_values(self, values: Sequence[Value], event: Event = Event.VALUE) -> None:
         """Write learned values; cluster "" also becomes the unit's utility. History keeps both."""
         ...
@@ -286,8 +306,43 @@ class Bank(Protocol):
         """All learned values of these units."""
         ...
 
+    def all_values(self, scope: Scope | None = None) -> list[Value]:
+        """All learned values of the admitted units of any status, in insertion order of the
+        units, then by cluster."""
+        ...
+
     def touch(self, ids: Sequence[str], reward: float, query: str | None) -> None:
         """Log feedback: access count and time go up; the history row keeps reward and query."""
+        ...
+
+    # -- what is learned about the bank as a whole, and taking it back
+    def state(self, name: str) -> bytes | None:
+        """A named piece of learned state (clusters of queries, a router, how far units are
+        linked); None when there is none."""
+        ...
+
+    def set_state(self, name: str, content: bytes | None) -> None:
+        """Keep a named piece of state, or drop it; the history (unit id "") keeps what was there
+        before."""
+        ...
+
+    def lesson(self, kind: str) -> AbstractContextManager[None]:
+        """One transaction whose mutations form a lesson. Nothing is kept of one that changed
+        nothing. Does not nest in another lesson."""
+        ...
+
+    def lessons(self, limit: int = 100, *, undone: bool = False) -> list[Lesson]:
+        """The newest lessons, newest first; those that were taken back only if asked for."""
+        ...
+
+    def undo(self, lesson: Lesson) -> int:
+        """Take back the newest lesson that still stands: units, values, edges, states and access
+        marks are what they were before it, and units it added are erased. The history goes on (an
+        `undo` row for each row taken back). Returns how many rows were taken back.
+
+        Raises InputError when a lesson after it still stands, when it was taken back before, or
+        when something other than a lesson changed one of its units since (naming it).
+        """
         ...
 
     # -- looking after

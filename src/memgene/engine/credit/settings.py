@@ -1,0 +1,58 @@
+"""How credit is given; every number of CoEvo-Mem §4 by name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from memgene.core import InputError
+
+
+class Rule(StrEnum):
+    """The residual of an exposed memory with value Q, attribution u, reward R.
+
+    `td` (published): R·u + γ·Q(new memory) − Q. `gap`: u·(R − Q). `used`: R − Q for the memories
+    with the highest attribution, nothing for the others.
+    """
+
+    TD = "td"
+    GAP = "gap"
+    USED = "used"
+
+
+@dataclass(frozen=True, slots=True)
+class CreditSettings:
+    """`alpha` is the step, `gamma` the share of the new memory's value in a `td` residual.
+
+    `hops` is how far credit goes along edges (0: only exposed memories), times `rho_…` of each
+    edge passed; time edges pass it to predecessors only. `conditional` keeps a value per memory
+    and cluster of queries beside the memory's mean; a cluster's value counts `n / (n + shrink)`
+    after n exposures, the mean the rest. `new_value` says what a distilled memory starts with:
+    the mean value of its `sources` (published), or the `reward`.
+    """
+
+    rule: Rule = Rule.USED
+    alpha: float = 0.3
+    gamma: float = 0.5
+    hops: int = 0
+    rho_dense: float = 0.5
+    rho_sparse: float = 0.4
+    rho_time: float = 0.3
+    conditional: bool = True
+    shrink: float = 2.0
+    new_value: str = "reward"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rule", Rule(self.rule))
+        for name in ("alpha", "gamma", "rho_dense", "rho_sparse", "rho_time"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise InputError(f"credit {name} must lie in [0, 1], got {getattr(self, name)}")
+        if self.hops < 0 or self.shrink < 0:
+            raise InputError("credit hops and shrink must be 0 or more")
+        if self.new_value not in ("sources", "reward"):
+            raise InputError(f"credit new_value is sources or reward, got {self.new_value!r}")
+
+    @classmethod
+    def paper(cls) -> CreditSettings:
+        """As published, with our choices for what is not."""
+        return cls(Rule.TD, hops=2, conditional=False, new_value="sources")

@@ -1,0 +1,1 @@
+"""The router: how much each route counts for a question, learned (CoEvo-Mem §3)."""
