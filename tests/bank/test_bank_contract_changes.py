@@ -120,6 +120,16 @@ class TestUpdating:
         with pytest.raises(InputError):
             bank.touch([a], float("nan"), None)
 
+    def test_feedback_keeps_the_part_of_each_unit_in_the_answer(self, bank: Bank) -> None:
+        a, b = put(bank, "one", "two")
+        bank.touch([a, b], 0.5, None, [1.0, 0.25])
+        assert bank.history(a)[-1].payload == {"reward": 0.5}
+        assert bank.history(b)[-1].payload == {"reward": 0.5, "attribution": 0.25}
+        for wrong in ([0.5], [0.5, 1.5], [0.5, float("nan")]):
+            with pytest.raises(InputError, match="attributions"):
+                bank.touch([a, b], 1.0, None, wrong)
+        assert bank.version() == 4
+
 
 class TestDeleting:
     def test_deletion_reaches_every_derived_row(self, bank: Bank) -> None:
@@ -209,6 +219,17 @@ class TestTransactionsAndHistory:
         assert (row.seq, row.unit_id, row.time, row.payload) == (1, a, NOON, None)
         assert row.content_hash == content_hash("hello")
         assert bank.history("unknown") == bank.history("\ud800") == []
+
+    def test_the_history_of_all_units_by_kind(self, bank: Bank) -> None:
+        a, b = put(bank, "one", "two")
+        bank.touch([b, a], 1.0, "which?")
+        bank.set_status([a], UnitStatus.ARCHIVED)
+        bank.touch([a], 0.0, None)
+        rows = bank.events(Event.FEEDBACK)
+        assert [(row.seq, row.unit_id) for row in rows] == [(3, b), (4, a), (6, a)]
+        assert rows[1] == bank.history(a)[1]
+        assert bank.events(Event.FEEDBACK, after=4) == rows[2:]
+        assert bank.events(Event.DELETE) == []
 
     def test_stats(self, bank: Bank) -> None:
         bank.set_embedder(TINY)

@@ -56,6 +56,33 @@ def test_deleted_text_is_not_left_in_the_file(tmp_path: Path, units: int, batch:
         assert bank.verify() == []
 
 
+def test_a_lesson_keeps_no_copy_of_what_was_deleted_since(tmp_path: Path) -> None:
+    path = tmp_path / "a.db"
+    with SqliteBank(path) as bank:
+        a, b = (r.id for r in bank.add([MemoryUnit("vanishing1 is"), MemoryUnit("kept")]))
+        with bank.lesson("learn"):
+            for unit, text in zip(bank.get([a, b]), ("vanishing2", "changed"), strict=True):
+                bank.update(replace(unit, content=text))
+        assert b"vanishing1" in bytes_on_disk(path)
+        bank.delete([a])
+        assert b"vanishing" not in bytes_on_disk(path)
+        assert bank.undo(bank.lessons()[0]) == 1
+        assert [unit.content for unit in bank.scan()] == ["kept"]
+
+
+def test_what_an_undo_erases_leaves_no_trace(tmp_path: Path) -> None:
+    path = tmp_path / "a.db"
+    with SqliteBank(path) as bank:
+        bank.add([MemoryUnit("kept")])
+        with bank.lesson("learn"):
+            (receipt,) = bank.add([MemoryUnit("vanishing", scope=Scope("vanishing"))])
+            bank.update(replace(bank.get([receipt.id])[0], summary="vanishing too"))
+        assert b"vanishing" in bytes_on_disk(path)
+        bank.undo(bank.lessons()[0])
+        assert b"vanishing" not in bytes_on_disk(path)
+        assert bank.verify() == []
+
+
 def test_a_large_file_is_rewritten_when_it_is_closed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -12,6 +12,7 @@ from memgene.bank import MemoryUnit, SqliteBank, open_bank
 from memgene.bank.sqlite import migrations
 from memgene.bank.sqlite.migrations import MIGRATIONS, Migration
 from memgene.core import BankError, InputError, MissingDependencyError
+from memgene.testing.banks import everything, put
 
 
 def execute(path: Path, *statements: str) -> None:
@@ -59,7 +60,7 @@ def test_a_newer_format_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.db"
     SqliteBank(path).close()
     execute(path, f"INSERT INTO migrations VALUES ({MIGRATIONS[-1].number + 1}, 'from the future')")
-    with pytest.raises(BankError, match=r"format 2.*reads up to 1; upgrade memgene"):
+    with pytest.raises(BankError, match=r"format 3.*reads up to 2; upgrade memgene"):
         SqliteBank(path)
 
 
@@ -96,14 +97,41 @@ def test_an_older_bank_is_brought_up_to_date(
     path = tmp_path / "a.db"
     with SqliteBank(path) as bank:
         bank.add([MemoryUnit("hello")])
-    second = Migration(
-        2, "a second step", ("CREATE TABLE added (x)", "INSERT INTO added VALUES (1)")
+    number = MIGRATIONS[-1].number + 1
+    step = Migration(
+        number, "one more step", ("CREATE TABLE added (x)", "INSERT INTO added VALUES (1)")
     )
-    monkeypatch.setattr(migrations, "MIGRATIONS", (*MIGRATIONS, second))
+    monkeypatch.setattr(migrations, "MIGRATIONS", (*MIGRATIONS, step))
     for _ in range(2):
         with SqliteBank(path) as bank, bank._connections.reading() as connection:
             assert connection.execute("SELECT count(*) FROM added").fetchone() == (1,)
             assert [u.content for u in bank.scan()] == ["hello"]
+
+
+def test_a_bank_of_format_1_learns_and_unlearns(tmp_path: Path) -> None:
+    path = tmp_path / "a.db"
+    with SqliteBank(path) as bank:
+        (unit_id,) = put(bank, "hello")
+        bank.touch([unit_id], 0.5, "before")
+    execute(
+        path,
+        "DROP TABLE state",
+        "DROP TABLE lessons",
+        "ALTER TABLE history DROP COLUMN image",
+        "DELETE FROM migrations WHERE number = 2",
+    )
+    with SqliteBank(path) as bank:
+        assert bank.verify() == []
+        before = everything(bank, "hello")
+        with bank.lesson("feedback"):
+            bank.touch([unit_id], 1.0, None)
+            bank.set_state("router", b"x")
+        assert bank.undo(bank.lessons()[0]) == 2
+        assert everything(bank, "hello") == before
+        assert [row.event for row in bank.history(unit_id)] == [
+            "add", "feedback", "feedback", "undo",
+        ]  # fmt: skip
+        assert bank.verify() == []
 
 
 def test_a_migration_that_fails_leaves_the_bank_as_it_was(
@@ -111,13 +139,16 @@ def test_a_migration_that_fails_leaves_the_bank_as_it_was(
 ) -> None:
     path = tmp_path / "a.db"
     SqliteBank(path).close()
-    broken = Migration(2, "broken", ("CREATE TABLE added (x)", "INSERT INTO missing VALUES (1)"))
+    number = MIGRATIONS[-1].number
+    broken = Migration(
+        number + 1, "broken", ("CREATE TABLE added (x)", "INSERT INTO missing VALUES (1)")
+    )
     with monkeypatch.context() as patch:
         patch.setattr(migrations, "MIGRATIONS", (*MIGRATIONS, broken))
         with pytest.raises(BankError, match="no such table: missing"):
             SqliteBank(path)
     with SqliteBank(path) as bank, bank._connections.reading() as connection:
-        assert connection.execute("SELECT max(number) FROM migrations").fetchone() == (1,)
+        assert connection.execute("SELECT max(number) FROM migrations").fetchone() == (number,)
         tables = connection.execute("SELECT count(*) FROM sqlite_master WHERE name = 'added'")
         assert tables.fetchone() == (0,)
 

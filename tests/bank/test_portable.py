@@ -51,6 +51,8 @@ def source() -> Iterator[SqliteBank]:
         bank.set_status([a], UnitStatus.SUPERSEDED, b)
         bank.relate([Relation(RelationKind.TIME, a, b, 0.5), Relation(RelationKind.DENSE, c, a)])
         bank.set_values([Value(a, "", 0.75, 3), Value(b, "when", -1.0, 1)])
+        bank.set_state("router", b"\x00\xff")
+        bank.set_state("clusters", b"")
         yield bank
 
 
@@ -58,7 +60,9 @@ def content(bank: SqliteBank) -> object:
     units = list(bank.scan(where=EVERY))
     ids = [u.id for u in units]
     names, matrix = bank.all_vectors()
-    return (units, names, matrix.tobytes(), bank.relations(ids), bank.values(ids), bank.embedder())
+    states = {name: bank.state(name) for name in bank.states()}
+    hanging = (bank.relations(ids), bank.values(ids), states)
+    return (units, names, matrix.tobytes(), hanging, bank.embedder())
 
 
 def exported(bank: SqliteBank, scope: Scope | None = None) -> str:
@@ -71,7 +75,7 @@ def test_an_import_equals_what_was_exported(source: SqliteBank, bank: SqliteBank
     text = exported(source)
     result = import_jsonl(bank, StringIO(text))
     assert [r.fate for r in result.receipts] == [Fate.ADDED] * 3
-    assert (result.relations, result.values) == (2, 2)
+    assert (result.relations, result.values, result.states) == (2, 2, 2)
     assert content(bank) == content(source)
     assert exported(bank) == text
     assert bank.verify() == []
@@ -79,13 +83,14 @@ def test_an_import_equals_what_was_exported(source: SqliteBank, bank: SqliteBank
 
 def test_the_first_line_names_format_and_embedder(source: SqliteBank) -> None:
     header = json.loads(exported(source).splitlines()[0])
-    assert header == {"memgene_bank": 1, "embedder": {"name": "tiny", "dimension": 2}}
+    assert header == {"memgene_bank": 2, "embedder": {"name": "tiny", "dimension": 2}}
 
 
 def test_a_scope_exports_its_own_only(source: SqliteBank, bank: SqliteBank) -> None:
     text = exported(source, Scope("ann"))
     assert "drei" not in text
     assert "mine" not in text
+    assert "router" not in text
     assert len(import_jsonl(bank, StringIO(text)).receipts) == 2
     assert bank.verify() == []
 
@@ -95,7 +100,10 @@ def test_history_can_be_read_along_and_is_passed_over(source: SqliteBank, bank: 
     assert export_jsonl(source, stream, history=True) == 3
     rows = [json.loads(line) for line in stream.getvalue().splitlines()]
     events = [row["history"]["event"] for row in rows if "history" in row]
-    assert events == ["add", "supersede", "relate", "value", "add", "value", "add", "relate"]
+    assert events == [
+        *("add", "supersede", "relate", "value", "add", "value", "add", "relate"),
+        *("state", "state"),
+    ]
     import_jsonl(bank, StringIO(stream.getvalue()))
     assert content(bank) == content(source)
 
@@ -110,6 +118,22 @@ def test_a_second_import_merges_and_keeps_what_was_learned(
     assert [r.fate for r in result.receipts] == [Fate.MERGED] * 3
     assert (result.relations, result.values) == (0, 0)
     assert Value(first, "", 0.125, 9) in bank.values([first])
+
+
+def test_a_state_that_is_here_stays(source: SqliteBank, bank: SqliteBank) -> None:
+    bank.set_state("router", b"own")
+    assert import_jsonl(bank, StringIO(exported(source))).states == 1
+    assert (bank.state("router"), bank.state("clusters")) == (b"own", b"")
+
+
+def test_an_export_of_format_1_is_read(source: SqliteBank, bank: SqliteBank) -> None:
+    lines = [line for line in exported(source).splitlines() if '"state":' not in line]
+    lines[0] = lines[0].replace('"memgene_bank":2', '"memgene_bank":1')
+    result = import_jsonl(bank, StringIO("\n".join(lines)))
+    assert (len(result.receipts), result.relations, result.values, result.states) == (3, 2, 2, 0)
+    for name in source.states():
+        source.set_state(name, None)
+    assert content(bank) == content(source)
 
 
 def test_a_refused_unit_takes_its_relations_along(source: SqliteBank, bank: SqliteBank) -> None:
@@ -170,6 +194,9 @@ GOOD = '{"unit":{"content":"fine","id":"x"}}\n'
         ('{"unit":{"content":"x","vector":"!"}}', "line 3"),
         ('{"value":{"unit_id":"y","cluster":"","q":1,"exposures":0}}', "line 3 .*'y'"),
         ('{"value":{"unit_id":"x","cluster":"","exposures":0}}', "line 3 .*'q' is missing"),
+        ('{"state":{"content":"AAA="}}', "line 3 .*'name' is missing$"),
+        ('{"state":{"name":"x","content":"!"}}', "line 3 .*state is malformed"),
+        ('{"state":{"name":"","content":""}}', "line 3 .*needs a name"),
         ('{"relation":{"kind":"odd","source_id":"x","target_id":"x","weight":1}}', "line 3 .*odd"),
     ],
 )
@@ -186,7 +213,7 @@ def test_a_malformed_line_is_named_and_nothing_is_stored(
     [
         ("", "line 1 .* not a header"),
         (GOOD, "line 1 .* not a header"),
-        ('{"memgene_bank":2}\n', "format 2.*upgrade"),
+        ('{"memgene_bank":3}\n', "format 3.*upgrade"),
         ('{"memgene_bank":1,"embedder":{"name":"x"}}\n', "embedder is malformed"),
     ],
 )

@@ -9,10 +9,12 @@ import time
 from pathlib import Path
 from random import Random
 
-from memgene.bank import Fate, MemoryUnit, SqliteBank
+from memgene.bank import Fate, MemoryUnit, SqliteBank, Value
+from memgene.core import InputError
+from memgene.testing.banks import everything, put
 
 SHARED = [f"shared fact number {n}" for n in range(200)]
-PROCESSES, SECONDS = 3, 2.0
+PROCESSES, SECONDS, LESSONS = 3, 2.0, 40
 
 
 def work(path: str, number: int) -> None:
@@ -26,6 +28,23 @@ def work(path: str, number: int) -> None:
             bank.add([MemoryUnit(f"own{number}x{own}")])
             own += 1
     sys.stdout.write(json.dumps([added, own]))
+
+
+def teach(path: str, number: int) -> None:
+    """Give lessons about all units; take back the newest, whose ever it is, after every third."""
+    undone = late = 0
+    with SqliteBank(path) as bank:
+        ids = [unit.id for unit in bank.scan()]
+        for n in range(LESSONS):
+            with bank.lesson(f"teacher {number}"):
+                bank.touch(ids, 1.0, None)
+                bank.set_values([Value(unit_id, "", n / LESSONS, n) for unit_id in ids])
+            if n % 3 == 0:
+                try:
+                    undone += bank.undo(bank.lessons(1)[0]) > 0
+                except InputError:  # another process was faster
+                    late += 1
+    sys.stdout.write(json.dumps([undone, late]))
 
 
 def test_processes_share_one_file(tmp_path: Path) -> None:
@@ -63,5 +82,29 @@ def test_a_unit_of_another_process_is_found_by_the_next_search(tmp_path: Path) -
         assert [m.id for m in other.search_text(["needle"], None, 5)] == [receipt.id]
 
 
+def test_processes_give_lessons_and_take_them_back(tmp_path: Path) -> None:
+    path = str(tmp_path / "a.db")
+    with SqliteBank(path) as bank:
+        put(bank, "one", "two")
+        before = everything(bank)
+        workers = [
+            subprocess.Popen(
+                [sys.executable, __file__, path, str(n), "teach"], stdout=subprocess.PIPE
+            )
+            for n in range(PROCESSES)
+        ]
+        outcomes = [json.loads(worker.communicate()[0]) for worker in workers]
+        assert [worker.returncode for worker in workers] == [0] * PROCESSES
+        undone = sum(outcome[0] for outcome in outcomes)
+        standing = bank.lessons(PROCESSES * LESSONS)
+        assert len(standing) == PROCESSES * LESSONS - undone
+        assert undone > 0
+        assert bank.verify() == []
+        for lesson in standing:
+            assert bank.undo(lesson) == lesson.last - lesson.first + 1
+        assert everything(bank) == before
+        assert bank.verify() == []
+
+
 if __name__ == "__main__":
-    work(sys.argv[1], int(sys.argv[2]))
+    (teach if sys.argv[3:] else work)(sys.argv[1], int(sys.argv[2]))

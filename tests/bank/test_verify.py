@@ -24,13 +24,21 @@ def bank() -> Iterator[SqliteBank]:
         bank.relate([Relation(RelationKind.TIME, "a", "b")])
         bank.set_values([Value("a", "", 0.75)])
         bank.touch(["c"], 1.0, "which?")
+        bank.set_state("router", b"x")
+        for _ in range(2):
+            with bank.lesson("feedback"):
+                bank.touch(["c"], 1.0, "which?")
+        bank.undo(bank.lessons()[0])
         yield bank
 
 
 def test_a_sound_bank_has_no_problems(bank: SqliteBank) -> None:
     assert bank.verify() == []
-    bank.delete(["b"])
+    bank.delete(["b", "c"])
     assert bank.verify() == []
+    with bank.lesson("learn"):
+        bank.touch(["a"], 1.0, "which?")
+        assert bank.verify() == []
 
 
 DELETE_WORDS = (
@@ -70,6 +78,18 @@ EXTRA_WORDS = (
             "gone",
             "2 payloads",
         ),
+        (
+            "UPDATE history SET image = '{}' WHERE unit_id = 'gone'",
+            "history",
+            "gone",
+            "2 payloads",
+        ),
+        ("UPDATE history SET image = '{}' WHERE seq = 1", "history", "a", "belongs to no lesson"),
+        ("UPDATE history SET event = 'undo' WHERE seq = 1", "history", "a", "takes a row back"),
+        ("UPDATE history SET image = NULL", "history", "c", "does not keep what it replaced"),
+        ("UPDATE lessons SET last = 99", "lessons", "", "ends at row 99"),
+        ("UPDATE lessons SET first = 1", "lessons", "", "lesson 2 is rows 1 to"),
+        ("UPDATE state SET name = 'other'", "state", "", "the state 'other'"),
         ("INSERT INTO scopes VALUES (99, 'x', '', '', 99)", "scopes", "", "no units"),
         ("UPDATE scopes SET owner = 1", "scopes", "", "mix up users"),
     ],

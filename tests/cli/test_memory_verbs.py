@@ -78,7 +78,9 @@ def test_a_memory_can_be_seen_changed_and_erased(ask: Ask, run: Run, db: str) ->
     assert ask("update", id, "Ann likes plums.", "--db", db)["text"] == "Ann likes plums."
     assert ask("update", id, "--metadata", '{"a": 1}', "--db", db)["metadata"] == {"a": 1}
     learned = ask("feedback", id, "--reward", "1", "--query", "fruit", "--db", db)
-    assert learned["results"] == [{"id": id, "before": 0.5, "utility": 0.65}]
+    (moved,) = learned["results"]
+    assert (moved["id"], moved["before"], moved["utility"]) == (id, 0.5, 0.65)
+    assert learned["kind"]
     events = [e["event"] for e in ask("history", id, "--db", db)["results"]]
     assert events[0] == "add"
     assert "feedback" in events
@@ -257,3 +259,68 @@ def test_a_wrong_setting_is_named(run: Run, here: Path) -> None:
     assert result.exit_code == 1
     assert "memgene.toml" in result.stderr
     assert "embeder" in result.stderr
+
+
+# -- learning from use
+def test_feedback_can_be_logged_learned_from_and_taken_back(ask: Ask, run: Run, db: str) -> None:
+    id = ask("search", "pears", "--db", db, "--user-id", "ann")["results"][0]["id"]
+    logged = ask("feedback", id, "--reward", "1", "--query", "fruit", "--log-only", "--db", db)
+    assert (logged["applied"], logged["results"][0]["utility"]) == (False, 0.5)
+    learned = ask("learn", "--db", db)
+    assert [step["name"] for step in learned["results"]] == [
+        "feedback",
+        "router",
+        "growth",
+        "links",
+    ]
+    assert learned["results"][0]["changed"] == 1
+    assert ask("get", id, "--db", db)["utility"] == 0.65
+    kinds = [one["kind"] for one in ask("history", "--db", db)["results"]]
+    assert kinds == ["learn", "log"]
+    assert run("feedback", "--undo", "--db", db).exit_code == 2  # the newest is no feedback
+    (undone,) = ask("learn", "--undo", "--db", db)["results"]
+    assert (undone["kind"], undone["undone"]) == ("learn", True)
+    assert ask("get", id, "--db", db)["utility"] == 0.5
+    assert ask("feedback", "--undo", "--db", db)["results"][0]["kind"] == "log"
+    assert run("feedback", "--undo", "--db", db).exit_code == 1  # nothing is left
+    assert "taken back" in run("history", "--db", db).stdout
+
+
+def test_all_lessons_are_taken_back_at_once(ask: Ask, run: Run, db: str) -> None:
+    (first, *_) = ask("list", "--db", db, "--user-id", "ann")["results"]
+    for reward in ("1", "0", "0.5"):
+        told = run("feedback", first["id"], "--reward", reward, "--query", "fruit", "--db", db)
+        assert "utility" in told.stdout
+        assert "for this kind" in told.stdout
+    assert len(ask("learn", "--undo", "--all", "--db", db)["results"]) == 3
+    assert ask("get", first["id"], "--db", db)["utility"] == first["utility"]
+
+
+def test_learn_tells_what_it_did_and_how_to_take_it_back(run: Run, ask: Ask, db: str) -> None:
+    (first, *_) = ask("list", "--db", db, "--user-id", "ann")["results"]
+    ask("feedback", first["id"], "--reward", "1", "--log-only", "--db", db)
+    told = run("learn", "--db", db, "--most", "2")
+    assert told.exit_code == 0
+    assert "1 logged reward credited" in told.stdout
+    assert "1 archived" in told.stdout
+    assert "take it back with --undo" in told.stdout
+    assert "nothing changed" in run("learn", "--db", db, "--most", "2").stdout
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["feedback"],
+        ["feedback", "x"],
+        ["feedback", "--reward", "1"],
+        ["feedback", "x", "--undo"],
+        ["feedback", "--reward", "0", "--undo"],
+        ["learn", "--all"],
+        ["learn", "--most", "0"],
+        ["learn", "--undo", "--most", "5"],
+        ["learn", "--undo", "--user-id", "ann"],
+        ["history", "--user-id", "ann"],
+    ],
+)
+def test_what_contradicts_itself_is_wrong_usage(run: Run, db: str, arguments: list[str]) -> None:
+    assert run(*arguments, "--db", db).exit_code == 2

@@ -8,6 +8,7 @@ from datetime import datetime
 import pytest
 
 from memgene.bank import Bank, MemoryUnit, SqliteBank
+from memgene.bank.protocol import Value
 from memgene.core import Hit
 from memgene.embed.hashing import HashingEmbedder
 from memgene.embed.static import StaticEmbedder
@@ -31,7 +32,13 @@ def engine(static: StaticEmbedder, talk: Talk) -> Iterator[MemoryEngine]:
     bank = SqliteBank(":memory:")
     engine = MemoryEngine(bank, static)
     engine.write(talk("Anna: a red boat", "Ben: which boat?", "Anna: the red one", "Ben: tea"))
-    engine.write([MemoryUnit("a canoe in May", event_time=datetime(2024, 5, 1), refs=("canoe",))])
+    engine.write(
+        [
+            MemoryUnit(
+                "a canoe in May", utility=0.8, event_time=datetime(2024, 5, 1), refs=("canoe",)
+            )
+        ]
+    )
     yield engine
     bank.close()
 
@@ -61,7 +68,8 @@ def test_a_view_that_did_not_return_a_unit_gives_no_rank(engine: MemoryEngine) -
 
 
 def test_views_that_are_off_are_not_told_of(engine: MemoryEngine) -> None:
-    (hit,) = hits(engine, "canoe", RetrievalConfig(fusion="lexical_only")).values()
+    plain = RetrievalConfig(fusion="lexical_only", utility_weight=0)
+    (hit,) = hits(engine, "canoe", plain).values()
     assert set(hit.why.views) == {"lexical"}
     assert hit.why.fused == pytest.approx(hit.why.views["lexical"].score)
     assert hit.why.factors == hit.why.features == {}
@@ -69,10 +77,20 @@ def test_views_that_are_off_are_not_told_of(engine: MemoryEngine) -> None:
 
 @pytest.mark.parametrize("lever", FACTORS)
 def test_a_factor_is_told_exactly_when_its_lever_is_on(engine: MemoryEngine, lever: str) -> None:
-    on = hits(engine, "red boat", RetrievalConfig(**{lever: 0.5}))  # type: ignore[arg-type]
+    plain = RetrievalConfig(utility_weight=0)
+    on = hits(engine, "red boat", plain.changed(**{lever: 0.5}))
     assert all(set(hit.why.factors) == {FACTORS[lever]} for hit in on.values())
-    off = hits(engine, "red boat", RetrievalConfig())
+    off = hits(engine, "red boat", plain)
     assert all(hit.why.factors == {} for hit in off.values())
+
+
+def test_a_value_is_told_of_only_where_one_was_learned(bank: Bank, talk: Talk) -> None:
+    engine = MemoryEngine(bank, None)
+    receipts = engine.write(talk("Anna: a red boat", "Ben: a blue boat"))
+    assert all(hit.why.factors == {} for hit in engine.retrieve("boat").hits)
+    bank.set_values([Value(receipts[0].id, "", 0.75)])
+    told = {hit.id: hit.why.factors for hit in engine.retrieve("boat").hits}
+    assert told == {receipts[0].id: {"utility": 0.15}, receipts[1].id: {"utility": 0.0}}
 
 
 def test_fused_score_and_factors_explain_the_score(engine: MemoryEngine) -> None:

@@ -18,6 +18,7 @@ from memgene.retrieval.config import RetrievalConfig, levers
 from memgene.retrieval.levers import Need
 from memgene.retrieval.needs import MODEL_LEVERS
 from memgene.retrieval.ranker import Ranker
+from memgene.retrieval.router.router import Router
 
 RANKER = Ranker({"bm25": 1.0}, {"bm25": 0.0}, {"bm25": 1.0})
 DEFAULT = RetrievalConfig(
@@ -109,6 +110,11 @@ def test_levers_without_effect_are_known() -> None:
         "decomposition_max",
         "rerank_k",
         "verification_threshold",
+        "route_pool",
+        "route_prior",
+        "q_rank_weight",
+        "self_routing",
+        "router_strength",
     }
     answering = {"context_k", "context_chars", "answer_style", "verification"}
     assert dead(DEFAULT) == waiting | answering
@@ -134,6 +140,31 @@ def test_levers_without_effect_are_known() -> None:
     single = dead(DEFAULT.changed(fusion="lexical_only"))
     assert {"weight_lexical", "weight_dense", "window", "dense_center"} <= single
     assert "lexical_drop_names" not in single
+    assert "value_shrink" in dead(DEFAULT.changed(utility_weight=0))
+
+
+def test_two_routes_have_levers_of_their_own() -> None:
+    everything = frozenset({*Need, *Use})
+    routed = DEFAULT.changed(fusion="q_rrf", utility_weight=0, entity_swap=True)
+    own = {"route_pool", "route_prior", "q_rank_weight", "self_routing", "value_shrink"}
+    shared = {"lexical_drop_names", "dense_drop_names", "dense_center", "max_df", "mmr_lambda"}
+    of_views = {"lexical_k", "soft_k", "window", "weight_dense", "weight_length", "entity_swap_k"}
+    for name in own | shared:
+        assert has_effect(routed, name, everything, RECALL), name
+    for name in of_views:
+        assert not has_effect(routed, name, everything, RECALL), name
+    assert not has_effect(routed.changed(self_routing="rules"), "route_prior", everything, RECALL)
+    assert not has_effect(routed, "self_routing", frozenset(Need), RECALL)
+
+
+def test_a_router_holds_its_fusion_and_has_a_strength() -> None:
+    everything = frozenset({*Need, *Use})
+    router = Router.fresh(("lexical", "dense"), ("length",))
+    with_router = DEFAULT.changed(router=router)
+    assert has_effect(with_router, "router_strength", everything, RECALL)
+    assert not has_effect(DEFAULT, "router_strength", everything, RECALL)
+    assert has_effect(DEFAULT, "fusion", everything, RECALL)
+    assert not has_effect(with_router, "fusion", everything, RECALL)
 
 
 def test_a_lever_whose_need_is_not_met_has_no_effect() -> None:
@@ -154,7 +185,8 @@ def test_a_model_serves_the_levers_of_its_use_only(use: Use, levers_of_it: set[s
     means = frozenset({use})
     needing = {name for name, lever in levers().items() if Need.LLM in lever.needs}
     assert {n for n in needing if has_effect(DEFAULT, n, means, "token_f1")} == levers_of_it
-    assert set(MODEL_LEVERS[str(use)]) == levers_of_it
+    # self_routing is served by rules as well
+    assert set(MODEL_LEVERS[str(use)]) - {"self_routing"} == levers_of_it
     assert not any(has_effect(DEFAULT, n, frozenset(Need), "token_f1") for n in needing)
 
 

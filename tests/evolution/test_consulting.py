@@ -19,6 +19,7 @@ from memgene.llm.protocol import Finish, Reply
 from memgene.retrieval.config import RetrievalConfig, levers
 from memgene.retrieval.levers import Need
 from memgene.retrieval.ranker import Ranker
+from memgene.retrieval.router.router import Router
 from memgene.testing.llm import ScriptedLLM
 
 F1 = "token_f1"
@@ -295,17 +296,25 @@ def test_every_lever_can_be_proposed_with_its_default_or_another_value(consult: 
         recency_weight=0.5,
         soft_k=10,
     )
+    routed = {
+        **dict.fromkeys(
+            ("route_pool", "route_prior", "q_rank_weight", "self_routing"),
+            reach.changed(fusion="q_rrf"),
+        ),
+        "router_strength": reach.changed(router=Router.fresh(("lexical", "dense"), ("length",))),
+    }
     for name, declared in levers().items():
         if name == "extraction_focus":
             continue  # comes from the missing topics
-        now = getattr(reach, name)
+        config = routed.get(name, reach)
+        now = getattr(config, name)
         if declared.kind is bool:
             value: Any = not now
         elif declared.kind is str:
             value = next(c for c in declared.choices if c != now)
         else:
             value = declared.low if now != declared.low else declared.high
-        found = consult(ScriptedLLM([reply(lever(name, value))]), reach)
+        found = consult(ScriptedLLM([reply(lever(name, value))]), config)
         assert found.changes[0].value == value, name
 
 

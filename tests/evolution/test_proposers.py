@@ -362,6 +362,11 @@ def test_random_proposals_reach_every_lever_with_an_effect_and_learned(
         "decomposition_max",
         "rerank_k",
         "verification_threshold",
+        "route_pool",
+        "route_prior",
+        "q_rank_weight",
+        "self_routing",
+        "router_strength",
     }
     assert {each.lever for each in changes} == levers().keys() - without
     assert "learned" in {each.value for each in changes}

@@ -19,6 +19,7 @@ from memgene.evolution.files import write_folder, write_whole
 from memgene.evolution.journal import read_journal
 from memgene.evolution.rundir import RunFolder, cases_digest, read_run, row_subject
 from memgene.retrieval.config import RetrievalConfig
+from memgene.retrieval.router.router import Router
 
 SETTINGS = {"seed": 1, "metric": "mrr", "budget": None, "harnesses": ("a", "b")}
 DATA = {"task": "f1"}
@@ -175,6 +176,18 @@ def test_genome_files_and_usage(tmp_path: Path) -> None:
         }
         assert run.folder_of("final/bm25") == tmp_path / "run" / "final" / "bm25"
         with pytest.raises(RunError, match="is gone"):
+            run.load_config("002")
+
+
+def test_a_router_is_read_with_the_configuration_that_names_it(tmp_path: Path) -> None:
+    router = Router.fresh(("dense", "sparse"), ("length",))
+    config = RetrievalConfig(fusion="q_rrf", router=router)
+    files = {"retrieval.toml": config.to_toml(), "router.npz": router.to_bytes()}
+    with RunFolder.open(tmp_path / "run", SETTINGS, DATA) as run:
+        run.save_files("001", files)
+        assert run.load_config("001") == config
+        run.save_files("002", {"retrieval.toml": config.to_toml()})
+        with pytest.raises(RunError, match=r"there is no .*router\.npz"):
             run.load_config("002")
 
 

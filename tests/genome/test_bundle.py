@@ -9,12 +9,17 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from memgene.bank.protocol import Value
 from memgene.core import ConfigError, NotFoundError, StoredConfigError
-from memgene.genome import GenomeBundle, Score
+from memgene.engine.learned import LearnedMemory
+from memgene.genome import GenomeBundle, Score, read_config
 from memgene.retrieval.config import RetrievalConfig
+from memgene.retrieval.observing import features_of
 from memgene.retrieval.ranker import Ranker
+from memgene.retrieval.router.router import Router
 
 RANKER = Ranker({"bm25": 1.5, "dense@-1": -0.25}, {"bm25": 0.1, "dense@-1": 0.0},
                 {"bm25": 2.0, "dense@-1": 1.0}, "evidence", 12)  # fmt: skip
@@ -348,3 +353,110 @@ def test_a_missing_program_is_named(tmp_path: Path) -> None:
     (path / "program.py").unlink()
     with pytest.raises(NotFoundError, match=r"has no program\.py"):
         GenomeBundle.load(path)
+
+
+# -- with a router and what was learned
+
+ROUTES = ("dense", "sparse")
+FRESH = Router.fresh(ROUTES, features_of(ROUTES))
+ROUTER = replace(FRESH, arrays={**FRESH.arrays, "head_bias": np.array([0.5, -0.5])})
+LEARNED = LearnedMemory(values=(Value("u1", "", 0.75, 3), Value("u2", "k", 0.25, 1)))
+GROWN = replace(
+    BUNDLE,
+    strategy="coevolve",
+    config=RetrievalConfig(fusion="q_rrf", self_routing="rules", router=ROUTER),
+    memory=LEARNED,
+)
+
+
+def test_router_and_learning_are_files_of_their_own(save: Save) -> None:
+    assert list(GROWN.files()) == ["genome.toml", "retrieval.toml", "router.npz", "memory.jsonl"]
+    assert GROWN.files()["router.npz"] == ROUTER.to_bytes()
+    loaded = GenomeBundle.load(save(GROWN, "grown"))
+    assert loaded.config == GROWN.config
+    assert loaded.config.router == ROUTER
+    assert loaded.memory is not None
+    assert loaded.memory.to_jsonl() == LEARNED.to_jsonl()
+    assert loaded.id == GROWN.id
+    assert loaded.files() == GROWN.files()
+
+
+def test_a_program_may_have_a_router_too(save: Save) -> None:
+    both = replace(PROGRAM, config=GROWN.config)
+    assert list(both.files())[2:] == ["program.py", "router.npz"]
+    assert GenomeBundle.load(save(both, "both")) == both
+
+
+def test_router_and_learning_count_in_the_id() -> None:
+    untrained = replace(GROWN, config=GROWN.config.changed(router=FRESH))
+    without = replace(GROWN, config=GROWN.config.changed(router=None))
+    taught = replace(GROWN, memory=LearnedMemory(values=LEARNED.values[:1]))
+    bare = replace(GROWN, memory=None)
+    assert len({each.id for each in (GROWN, untrained, without, taught, bare)}) == 5
+
+
+@pytest.mark.parametrize("name", ["router.npz", "memory.jsonl"])
+def test_a_part_that_is_missing_is_named(save: Save, name: str) -> None:
+    path = save(GROWN, "grown")
+    if path.is_file():
+        with zipfile.ZipFile(path) as archive:
+            kept = {n: archive.read(n) for n in archive.namelist() if n != name}
+        with zipfile.ZipFile(path, "w") as archive:
+            for n, content in kept.items():
+                archive.writestr(n, content)
+    else:
+        (path / name).unlink()
+    with pytest.raises(NotFoundError, match=name):
+        GenomeBundle.load(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "why"),
+    [
+        ("router.npz", b"PK no router", r"router\.npz"),
+        ("router.npz", FRESH.to_bytes(), "names router"),
+        ("memory.jsonl", b"{}", r"memory\.jsonl"),
+        ("memory.jsonl", b"\xff", r"memory\.jsonl is damaged"),
+        ("memory.jsonl", LearnedMemory().to_jsonl().encode(), "was edited"),
+    ],
+    ids=["no router", "another router", "no learning", "no text", "other learning"],
+)
+def test_a_part_that_was_changed_is_refused(
+    tmp_path: Path, name: str, content: bytes, why: str
+) -> None:
+    path = GROWN.save(tmp_path / "grown")
+    (path / name).write_bytes(content)
+    with pytest.raises(StoredConfigError, match=why):
+        GenomeBundle.load(path)
+
+
+def test_saving_a_bundle_without_a_router_over_one_with_it(tmp_path: Path) -> None:
+    path = GROWN.save(tmp_path / "best")
+    BUNDLE.save(path)
+    assert GenomeBundle.load(path) == BUNDLE
+
+
+# -- a configuration file with the router beside it
+
+
+def test_a_configuration_is_read_with_the_router_beside_it(tmp_path: Path) -> None:
+    GROWN.save(tmp_path / "grown")
+    assert read_config(tmp_path / "grown" / "retrieval.toml") == GROWN.config
+    BUNDLE.save(tmp_path / "plain")
+    assert read_config(tmp_path / "plain" / "retrieval.toml") == BUNDLE.config
+
+
+def test_what_keeps_it_from_being_read_is_told(tmp_path: Path) -> None:
+    file = GROWN.save(tmp_path / "grown") / "retrieval.toml"
+    (file.parent / "router.npz").write_bytes(FRESH.to_bytes())
+    with pytest.raises(ConfigError, match=f"names router {ROUTER.digest}, and router"):
+        read_config(file)
+    (file.parent / "router.npz").unlink()
+    with pytest.raises(NotFoundError, match=r"names a router, and there is no .*router\.npz"):
+        read_config(file)
+    file.write_bytes(b"\xff")
+    with pytest.raises(StoredConfigError, match="damaged"):
+        read_config(file)
+    file.unlink()
+    with pytest.raises(NotFoundError, match="no configuration at"):
+        read_config(file)

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from datetime import datetime
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from memgene.agents.offline import OfflineAgent
+from memgene.agents.protocol import Agent
+from memgene.bank.protocol import Value
+from memgene.bank.unit import MemoryUnit
 from memgene.core import ConfigError, Context, Episode, Filled, Message
 from memgene.embed.hashing import HashingEmbedder
 from memgene.embed.static import StaticEmbedder
-from memgene.evaluation.memories import Holds, SharedWrites
+from memgene.engine.learned import LearnedMemory
+from memgene.evaluation.memories import Holds, MemoryPool, SharedWrites
 from memgene.genome import GenomeBundle
 from memgene.harness.bank import BankHarness, BankHarnessFactory
-from memgene.harness.protocol import NO_ITEM, QUERY_TEXT
+from memgene.harness.protocol import NO_ITEM, QUERY_TEXT, Harness
 from memgene.harness.registry import STATIC, bank_factory, harness_names, make_factory
 from memgene.retrieval.config import RetrievalConfig
 
@@ -215,3 +221,83 @@ def test_the_soft_view_has_word_vectors_whatever_the_embedder(
         assert context.hits is not None
         assert "soft" in context.hits[0].why.views
         harness.close()
+
+
+# -- with what an earlier life of the memory learned
+
+BOAT = "I bought a boat."
+
+
+def taught(factory: BankHarnessFactory) -> LearnedMemory:
+    """A memory in which one turn proved of use, and a note was made of it."""
+    with closing(factory()) as harness:
+        harness.write(Filled(NO_ITEM, {}), MAY)
+        bank = harness.engine.bank
+        (boat,) = (unit.id for unit in bank.scan(None) if unit.content == BOAT)
+        bank.set_values([Value(boat, "", 0.9, 4)])
+        about = {"distilled": True, "parents": [boat]}
+        harness.engine.write([MemoryUnit("Boats are bought in May.", metadata=about)])
+        return LearnedMemory.of([bank])
+
+
+def values_of(harness: BankHarness) -> dict[str, float]:
+    units = list(harness.engine.bank.scan(None))
+    named = {unit.id: unit.content for unit in units}
+    return {named[v.unit_id]: v.q for v in harness.engine.bank.values(list(named))}
+
+
+def test_learning_is_added_to_what_was_written(factory: BankHarnessFactory) -> None:
+    learned = taught(factory)
+    with closing(
+        BankHarnessFactory(RetrievalConfig(), HashingEmbedder(), learned=learned)()
+    ) as harness:
+        harness.write(Filled(NO_ITEM, {}), JUNE)
+        assert values_of(harness) == {}  # nothing of it is about this
+        harness.write(Filled(NO_ITEM, {}), MAY)
+        found = read(harness, "boat")
+        assert values_of(harness)[BOAT] == 0.9
+        assert "Boats are bought in May." in {hit.text for hit in found.hits or ()}
+        again = read(harness, "boat")
+        assert [hit.id for hit in again.hits or ()] == [hit.id for hit in found.hits or ()]
+
+
+def test_memories_with_other_learning_are_not_shared(factory: BankHarnessFactory) -> None:
+    def key(learned: LearnedMemory | None) -> str:
+        made = BankHarnessFactory(RetrievalConfig(), HashingEmbedder(), learned=learned)
+        return made.write_key
+
+    learned = taught(factory)
+    fewer = LearnedMemory(values=learned.values)
+    assert key(None) == key(LearnedMemory.empty()) == factory.write_key
+    assert len({key(None), key(learned), key(fewer)}) == 3
+    assert key(learned) == key(LearnedMemory.from_jsonl(learned.to_jsonl()))
+
+
+def test_a_pool_shares_the_memory_with_its_learning(factory: BankHarnessFactory) -> None:
+    learned = taught(factory)
+
+    def write(harness: Harness, agent: Agent) -> None:
+        harness.write(Filled(NO_ITEM, {}), MAY)
+
+    with MemoryPool() as pool:
+        for config in (RetrievalConfig(), RetrievalConfig(context_k=3)):
+            made = BankHarnessFactory(config, HashingEmbedder(), learned=learned)
+            reader = pool.open(made, "may", write, OfflineAgent())
+            assert isinstance(reader, BankHarness)
+            assert values_of(reader)[BOAT] == 0.9
+            read(reader, "boat")
+            reader.close()
+        plain = pool.open(factory, "may", write, OfflineAgent())
+        assert isinstance(plain, BankHarness)
+        assert values_of(plain) == {}
+
+
+def test_a_genome_brings_its_learning_along(factory: BankHarnessFactory, tmp_path: Path) -> None:
+    bundle = GenomeBundle(RetrievalConfig(), "hashing", "coevolve", memory=taught(factory))
+    path = bundle.save(tmp_path / "grown")
+    made = make_factory(f"genome:{path}")
+    with closing(made()) as harness:
+        assert isinstance(harness, BankHarness)
+        harness.write(Filled(NO_ITEM, {}), MAY)
+        read(harness, "boat")
+        assert values_of(harness)[BOAT] == 0.9

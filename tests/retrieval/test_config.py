@@ -11,11 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memgene.core import ConfigError
-from memgene.retrieval.config import FUSIONS, RetrievalConfig, levers
+from memgene.retrieval.action_space import FUSIONS
+from memgene.retrieval.config import RetrievalConfig, levers
 from memgene.retrieval.levers import Lever, Need, Symptom
 from memgene.retrieval.needs import needs_llm
 from memgene.retrieval.question_type import QUESTION_TYPES
 from memgene.retrieval.ranker import Ranker
+from memgene.retrieval.router.router import Router
 
 RANKER = Ranker({"bm25": 1.5, "dense@-1": -0.25}, {"bm25": 0.1, "dense@-1": 0.0},
                 {"bm25": 2.0, "dense@-1": 1.0}, "evidence", 12)  # fmt: skip
@@ -64,6 +66,7 @@ def test_ranges_are_those_of_the_published_table() -> None:
         "recency_weight": (0, 2),
         "reinforcement_weight": (0, 2),
         "utility_weight": (0, 2),
+        "q_rank_weight": (0, 2),
         "half_life_days": (1, 3650),
         "entity_swap_k": (0, 25),
         "temporal_neighbours": (0, 3),
@@ -259,6 +262,45 @@ def test_differences_name_levers_overrides_and_weights() -> None:
         "per_type.who.window": (None, 1),
     }
     assert one.difference(one) == {}
+
+
+# -- a router
+
+ROUTES = ("dense", "sparse")
+ROUTER = Router.fresh(ROUTES, ("length", "digits"), seed=1)
+OTHER = Router.fresh(ROUTES, ("length",), seed=2)
+ROUTED = RetrievalConfig(fusion="q_rrf", router=ROUTER)
+
+
+def test_a_router_stands_in_the_file_by_its_digest() -> None:
+    assert ROUTED.to_dict()["router"] == ROUTER.digest
+    assert "router" not in RetrievalConfig().to_dict()
+    assert RetrievalConfig.from_toml(ROUTED.to_toml(), ROUTER) == ROUTED
+    assert RetrievalConfig.from_dict(ROUTED.to_dict(), ROUTER) == ROUTED
+
+
+def test_the_router_that_is_named_must_be_given() -> None:
+    with pytest.raises(ConfigError, match=f"names router {ROUTER.digest}, and none was given"):
+        RetrievalConfig.from_toml(ROUTED.to_toml())
+    with pytest.raises(ConfigError, match=f"and router {OTHER.digest} was given"):
+        RetrievalConfig.from_toml(ROUTED.to_toml(), OTHER)
+    with pytest.raises(ConfigError, match="names no router"):
+        RetrievalConfig.from_toml(RetrievalConfig().to_toml(), ROUTER)
+
+
+def test_a_router_is_part_of_what_a_configuration_is() -> None:
+    plain, other = ROUTED.changed(router=None), ROUTED.changed(router=OTHER)
+    assert len({ROUTED.digest, plain.digest, other.digest}) == 3
+    assert plain != ROUTED
+    assert ROUTED.changed(router=Router.from_bytes(ROUTER.to_bytes())) == ROUTED
+    assert ROUTED.difference(plain) == {"router": (ROUTER.digest, None)}
+    assert ROUTED.difference(other) == {"router": (ROUTER.digest, OTHER.digest)}
+    assert ROUTED.difference(ROUTED) == {}
+
+
+def test_a_router_serves_questions_of_every_type() -> None:
+    typed = ROUTED.changed(per_type={"when": {"context_k": 3}})
+    assert typed.for_type("when") == ROUTED.changed(context_k=3)
 
 
 # -- written and read

@@ -13,16 +13,22 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+import numpy as np
 import pytest
 
 from memgene.bank import MemoryUnit, SqliteBank
+from memgene.bank.protocol import Relation, RelationKind, Value
 from memgene.core import AnswerPlan
 from memgene.embed.static import StaticEmbedder
 from memgene.engine import MemoryEngine, compose
 from memgene.engine.models import EngineModels
 from memgene.llm.protocol import Request
-from memgene.retrieval.config import FUSIONS, SWITCH, RetrievalConfig, levers
+from memgene.retrieval.action_space import FUSIONS, SWITCH
+from memgene.retrieval.clusters import QueryClusters, query_vector
+from memgene.retrieval.config import RetrievalConfig, levers
+from memgene.retrieval.observing import features_of
 from memgene.retrieval.ranker import Ranker
+from memgene.retrieval.router.router import Router
 from memgene.testing import ScriptedLLM
 
 TALK = {
@@ -62,6 +68,11 @@ OFF = RetrievalConfig.minimal().changed(lexical_k=0, context_k=10, fusion="weigh
 WORDS = OFF.changed(lexical_k=60)
 """The full-text view alone, weight 1."""
 DENSE = OFF.changed(dense_k=60, weight_dense=1, dense_drop_names=True)
+ROUTES = RetrievalConfig(fusion="q_rrf")
+VIEWS = ("lexical", "dense")
+ROUTER = Router.fresh(VIEWS, features_of(VIEWS))
+ROUTER = replace(ROUTER, arrays={**ROUTER.arrays, "head_bias": np.array([1.0, -1.0])})
+"""Whatever the question, the lexical view counts more than the dense one."""
 
 
 @dataclass(frozen=True)
@@ -94,13 +105,20 @@ FLIPS = {
     "weight_structured": Flip(0.0, 1.0),
     "weight_speaker": Flip(1.0, 0.0),
     "weight_length": Flip(1.0, 0.0),
+    "route_pool": Flip(30, 5, ROUTES),
+    "route_prior": Flip(0.5, 0.9, ROUTES),
+    "q_rank_weight": Flip(0.5, 0.0, ROUTES.changed(utility_weight=0)),
+    "self_routing": Flip("off", "rules", ROUTES, 'Which canoe did Mira sell to "a neighbour"?'),
+    "router_strength": Flip(1.0, 0.0, RetrievalConfig(router=ROUTER)),
     "neighbour_bonus": Flip(0.0, 0.5),
     "importance_weight": Flip(0.0, 2.0),
     "recency_weight": Flip(0.0, 1.0),
     "half_life_days": Flip(30.0, 300.0, RetrievalConfig(recency_weight=1)),
     "reinforcement_weight": Flip(0.0, 2.0),
     "utility_weight": Flip(0.0, 1.0),
+    "value_shrink": Flip(2.0, 0.0),
     "temporal_neighbours": Flip(0, 1, WORDS),
+    "graph_expansion": Flip(False, True, WORDS),
     "entity_swap": Flip(
         False, True, WORDS.changed(lexical_drop_names=False), "Which canoe did Mira paint?"
     ),
@@ -158,8 +176,20 @@ def engine(static: StaticEmbedder) -> Iterator[MemoryEngine]:
             ]
         )
     engine.write([MemoryUnit(f"note {number}") for number in range(NOTES)])
+    learn(bank, static)
     yield engine
     bank.close()
+
+
+def learn(bank: SqliteBank, embedder: StaticEmbedder) -> None:
+    """An edge in time from the unit the question finds, and a value of it for such questions."""
+    ids = {unit.refs[0]: unit.id for unit in bank.scan(None) if unit.refs}
+    edge = Relation(RelationKind.TIME, ids["river:2"], ids["roof:3"])
+    bank.relate([edge])
+    vector = query_vector(QUESTION, embedder)
+    kinds = QueryClusters.fit(vector[None], 1, seed=0, embedder=embedder.name)
+    bank.set_state("clusters", kinds.to_bytes())
+    bank.set_values([Value(ids["river:2"], kinds.names[0], 0.9, exposures=2)])
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import pytest
 
 from memgene.retrieval.config import RetrievalConfig, levers
 from memgene.retrieval.levers import Need
-from memgene.retrieval.needs import MODEL_LEVERS, needs_llm
+from memgene.retrieval.needs import MODEL_LEVERS, WITHOUT_MODEL, needs_llm
 
 
 @pytest.mark.parametrize(
@@ -19,6 +19,8 @@ from memgene.retrieval.needs import MODEL_LEVERS, needs_llm
         ({"extraction": "both"}, {"extract": ("extraction",)}),
         ({"decomposition": True}, {"rewrite": ("decomposition",)}),
         ({"rerank": "llm", "intent_planning": True}, {"rewrite": ("intent_planning", "rerank")}),
+        ({"self_routing": "rules"}, {}),
+        ({"self_routing": "llm"}, {"rewrite": ("self_routing",)}),
         ({"answer_style": "list"}, {"answer": ("answer_style",)}),
         (
             {"verification": "multi", "extraction": "both"},
@@ -50,6 +52,12 @@ def test_a_lever_that_is_on_for_one_type_counts() -> None:
     assert needs_llm(config) == {"rewrite": ("rerank",)}
 
 
+def test_a_value_that_calls_for_no_model_needs_none_for_a_type_either() -> None:
+    config = RetrievalConfig(per_type={"when": {"self_routing": "rules"}})
+    assert not needs_llm(config)
+    assert needs_llm(config.changed(self_routing="llm")) == {"rewrite": ("self_routing",)}
+
+
 def test_a_lever_that_is_off_for_one_type_counts_for_the_others() -> None:
     config = RetrievalConfig(decomposition=True, per_type={"when": {"decomposition": False}})
     assert needs_llm(config) == {"rewrite": ("decomposition",)}
@@ -63,5 +71,14 @@ def test_every_switch_that_needs_a_model_is_known() -> None:
         if Need.LLM in lever.needs and lever.kind in (bool, str)
     }
     # a guard of extraction, and what else to look for where facts are extracted
-    assert set(known) == switches - {"coverage_pass", "extraction_focus"}
+    switches -= {"coverage_pass", "extraction_focus"}
+    # and those of which a value does without
+    assert set(known) == switches | set(WITHOUT_MODEL)
     assert len(known) == len(set(known))
+
+
+def test_values_that_do_without_a_model_are_choices_of_their_lever() -> None:
+    for name, values in WITHOUT_MODEL.items():
+        lever = levers()[name]
+        assert set(values) < set(lever.choices)
+        assert lever.default in values

@@ -18,6 +18,7 @@ from memgene.retrieval.rescoring import rescore
 Make = Callable[..., UnitIndex]
 BASE = np.asarray([1.0, 0.5, 0.2], np.float32)
 POOL = np.asarray([0, 1, 2])
+OFF = RetrievalConfig(utility_weight=0)
 
 
 @pytest.fixture
@@ -32,7 +33,7 @@ def index(index_of: Make) -> UnitIndex:
 def rescored(
     index: UnitIndex, now: float | None = None, **changes: float
 ) -> tuple[list[float], dict[str, list[float]]]:
-    scores, factors = rescore(BASE, POOL, index, RetrievalConfig(**changes), now)  # type: ignore[arg-type]
+    scores, factors = rescore(BASE, POOL, index, OFF.changed(**changes), now)
     return scores.tolist(), {name: values.tolist() for name, values in factors.items()}
 
 
@@ -61,9 +62,7 @@ def test_recency_can_count_from_a_given_day_and_the_future_is_now(index: UnitInd
 
 def test_the_newest_event_is_that_of_a_living_unit(index: UnitIndex) -> None:
     index.remove("u3")
-    scores, _ = rescore(
-        BASE[:2], POOL[:2], index, RetrievalConfig(recency_weight=1, half_life_days=1)
-    )
+    scores, _ = rescore(BASE[:2], POOL[:2], index, OFF.changed(recency_weight=1, half_life_days=1))
     assert scores.tolist() == pytest.approx([2, 0.5])
 
 
@@ -87,11 +86,25 @@ def test_utility_is_added_around_one_half(index: UnitIndex) -> None:
     assert scores == pytest.approx([1, 0.8, -0.1])
 
 
+def test_values_for_the_question_take_the_place_of_utility(index: UnitIndex) -> None:
+    values = np.asarray([0.75, 0.5, 0.5], np.float32)
+    scores, factors = rescore(BASE, POOL, index, RetrievalConfig(), values=values)
+    assert factors == {"utility": pytest.approx([0.15, 0, 0])}
+    assert scores.tolist() == pytest.approx([1.15, 0.5, 0.2])
+
+
+def test_neutral_values_are_no_factor(index: UnitIndex) -> None:
+    neutral = np.full(3, 0.5, np.float32)
+    scores, factors = rescore(BASE, POOL, index, RetrievalConfig(utility_weight=2), values=neutral)
+    assert factors == {}
+    assert scores.tobytes() == BASE.tobytes()
+
+
 def test_the_better_neighbour_among_the_candidates_lends_a_share(index: UnitIndex) -> None:
     scores, factors = rescored(index, neighbour_bonus=0.5)
     assert factors["neighbours"] == pytest.approx([0.25, 0.5, 0.25])
     assert scores == pytest.approx([1.25, 1.0, 0.45])
-    outer, _ = rescore(BASE[:2], np.asarray([0, 2]), index, RetrievalConfig(neighbour_bonus=0.5))
+    outer, _ = rescore(BASE[:2], np.asarray([0, 2]), index, OFF.changed(neighbour_bonus=0.5))
     assert outer.tolist() == pytest.approx([1.0, 0.5])
 
 

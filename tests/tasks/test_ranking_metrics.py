@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memgene.core import Hit
-from memgene.tasks.metrics import evidence_in_text, mrr, ndcg_at_k, recall_at_k
+from memgene.tasks.metrics import evidence_in_text, get_metric, mrr, ndcg_at_k, recall_at_k
+from memgene.tasks.metrics.rankings import hit_at_k
 
 
 def hits(*refs, source="s"):
@@ -29,6 +30,14 @@ def test_gold_is_found_by_ref_source_or_id():
     for ref in ("m1", "m2", "episode", "unit"):
         assert recall_at_k([ref], [hit], 1) == 1
     assert recall_at_k(["text"], [hit], 1) == 0
+
+
+def test_a_hit_is_any_gold_unit_among_the_first():
+    ranking = hits("x", "a", "b")
+    assert hit_at_k(["a", "b"], ranking, 1) == 0
+    assert hit_at_k(["a", "b"], ranking, 2) == 1
+    assert hit_at_k(["a"], [], 5) == 0
+    assert get_metric("hit@1").name == "hit@1"
 
 
 def test_ndcg_by_hand():

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from memgene.api.genome import GenomeDescription, describe_genome, verify_genome
     from memgene.api.harnesses import HarnessEntry, list_harnesses
     from memgene.api.health import Health, doctor
+    from memgene.api.learned import FeedbackReceipt, LearnReceipt, Lessons
     from memgene.api.levers import LeverEntry, list_levers
     from memgene.api.lineages import diff, lineage
     from memgene.api.memory import Memory
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from memgene.api.results import (
         Added,
         AddReceipt,
-        FeedbackReceipt,
         History,
         ImportReceipt,
         MemoryPage,
@@ -39,12 +39,14 @@ _HOMES = {
     "AddReceipt": "results",
     "Added": "results",
     "EvolutionRun": "evolving",
-    "FeedbackReceipt": "results",
+    "FeedbackReceipt": "learned",
     "GenomeDescription": "genome",
     "HarnessEntry": "harnesses",
     "Health": "health",
     "History": "results",
     "ImportReceipt": "results",
+    "LearnReceipt": "learned",
+    "Lessons": "learned",
     "LeverEntry": "levers",
     "Memory": "memory",
     "MemoryPage": "results",
@@ -84,6 +86,8 @@ __all__ = [
     "Health",
     "History",
     "ImportReceipt",
+    "LearnReceipt",
+    "Lessons",
     "LeverEntry",
     "Memory",
     "MemoryPage",

@@ -10,11 +10,12 @@ from typing import Any
 
 from memgene.core import Budget, InputError
 from memgene.evolution.briefing import MOST_TOKENS
+from memgene.evolution.coevolve.plan import CoevolvePlan
 from memgene.evolution.evolve import run_evolution
 from memgene.evolution.programs.plan import ProgramPlan
 from memgene.evolution.progress import ProgressCallback
 from memgene.evolution.result import EvolveResult
-from memgene.evolution.settings import EvolveSettings
+from memgene.evolution.settings import EvolveSettings, coevolve_plan
 from memgene.harness.registry import STATIC
 from memgene.llm.roles import RoleModels
 from memgene.reports import write_report
@@ -101,7 +102,8 @@ def evolve(
     data: str | Path | None = None,
     workers: int | None = None,
     diagnosis_tokens: int = MOST_TOKENS,
-    plan: ProgramPlan | str | None = None,
+    plan: ProgramPlan | CoevolvePlan | str | None = None,
+    division: str = "groups",
     models: RoleModels | None = None,
     progress: ProgressCallback | None = None,
 ) -> EvolutionRun:
@@ -111,10 +113,13 @@ def evolve(
     task's. `harness`: static memories of the comparison, one name or several; an empty sequence
     means none, None the usual ones. `folds`: as many evolutions, each tested
     on its own groups, pooled; `best` is then refitted on everything and carries no test claim.
-    `strategy`: config (the retrieval configuration) or program (executable memory programs).
+    `strategy`: config (the retrieval configuration), program (executable memory programs) or
+    coevolve (the router and the values of the bank).
     `proposer`: rule, random, or llm (the model of role diagnose proposes; of role reflector for
-    programs). `plan`: how programs are searched for, a `ProgramPlan` or `name=value,…` that
-    changes the preset's. `models`: language
+    programs). `plan`: how programs are searched for or router and bank learn, a `ProgramPlan`, a
+    `CoevolvePlan`, or `name=value,…` that changes the preset's. `division`: dev, val and test are
+    made of whole groups, or (`chronological`) of the early, later and last questions inside each
+    group: what is learned of single memories can be tested only so. `models`: language
     models by role (default: as settings name them); levers that need one take part where it is.
     `sandbox`: the isolation without which no program is run (full, bubblewrap, rlimits; default:
     as settings say, else full).
@@ -142,7 +147,9 @@ def evolve(
         folds=folds,
         workers=workers,
         diagnosis_tokens=diagnosis_tokens,
-        program=_plan(plan, preset),
+        program=_program_plan(plan, strategy, preset),
+        coevolve=_coevolve_plan(plan, strategy, preset, settings.agent),
+        division=division,
         sandbox=settings.sandbox,
     )
     with ExitStack() as stack:
@@ -153,10 +160,21 @@ def evolve(
     return EvolutionRun(result, write_report(result.run))
 
 
-def _plan(given: ProgramPlan | str | None, preset: str) -> ProgramPlan | None:
-    if not isinstance(given, str):
-        return given
-    return (ProgramPlan.paper() if preset == "paper" else ProgramPlan()).parsed(given)
+Plan = ProgramPlan | CoevolvePlan | str | None
+
+
+def _program_plan(given: Plan, strategy: str, preset: str) -> ProgramPlan | None:
+    """Text is read as a plan of programs by every strategy but coevolve, which has its own; the
+    settings refuse a plan of another strategy."""
+    if isinstance(given, str) and strategy != "coevolve":
+        return (ProgramPlan.paper() if preset == "paper" else ProgramPlan()).parsed(given)
+    return given if isinstance(given, ProgramPlan) else None
+
+
+def _coevolve_plan(given: Plan, strategy: str, preset: str, agent: str) -> CoevolvePlan | None:
+    if isinstance(given, str) and strategy == "coevolve":
+        return coevolve_plan(preset, agent).parsed(given)
+    return given if isinstance(given, CoevolvePlan) else None
 
 
 def _harnesses(given: str | Sequence[str] | None) -> tuple[str, ...]:

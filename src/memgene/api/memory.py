@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any, Self
 from memgene.api import checking
 from memgene.api.facts import add_with_facts
 from memgene.api.filters import read_filter, read_scope, scope_if_given
-from memgene.api.learning import Feedback, ids_of, learn
+from memgene.api.learning import Learning
+from memgene.api.lookup import not_found, several
 from memgene.api.messages import Messages, read, read_time
 from memgene.api.opening import check_fit, load, recipe
 from memgene.api.results import (
     Added,
     AddReceipt,
     Count,
-    FeedbackReceipt,
     History,
     HistoryEntry,
     MemoryPage,
@@ -34,7 +34,7 @@ from memgene.api.upkeep import Upkeep
 from memgene.bank import open_bank
 from memgene.bank.protocol import Bank, Filter
 from memgene.bank.unit import MemoryUnit, UnitStatus
-from memgene.core import Episode, InputError, NotFoundError, Scope
+from memgene.core import Episode, InputError, Scope
 from memgene.embed import Embedder, WordVectors, word_vectors
 from memgene.engine import MemoryEngine, compose, units_from_episode
 from memgene.engine.models import EngineModels
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from memgene.genome import GenomeBundle
 
 
-class Memory(Upkeep):
+class Memory(Learning, Upkeep):
     """A memory for agents: one file, no server, no key, no network.
 
     `path`: a file (made when absent) or `:memory:`. `genome`: a bundle that evolution made, such
@@ -197,7 +197,7 @@ class Memory(Upkeep):
         scope = scope_if_given(user_id, agent_id, run_id)
         ids = checking.ids(id, "id")
         with self._bank.atomic():
-            self._several(ids, scope)
+            several(self._bank, ids, scope)
             return Count(self._bank.delete(ids))
 
     def delete_all(
@@ -250,7 +250,8 @@ class Memory(Upkeep):
         where = read_filter(filters)
         found = self._engine.retrieve(query, scope, limit=limit, where=where, pooled=False)
         context, _ = compose(found)
-        return SearchResult(tuple(map(SearchHit.of, found.hits)), context, found.degraded)
+        hits = tuple(SearchHit.of(hit, query) for hit in found.hits)
+        return SearchResult(hits, context, found.degraded, query)
 
     def get(
         self,
@@ -312,37 +313,13 @@ class Memory(Upkeep):
             self._one(id, scope)
         rows = self._bank.history(checking.text(id, "id"))
         if not rows:
-            raise _not_found(id)
+            raise not_found(id)
         return History(
             tuple(
                 HistoryEntry(str(r.event), r.unit_id, r.time, r.content_hash, r.payload)
                 for r in rows
             )
         )
-
-    # -- learning
-    def feedback(
-        self,
-        hits_or_ids: Feedback,
-        reward: float,
-        query: str | None = None,
-        *,
-        user_id: str | None = None,
-        agent_id: str | None = None,
-        run_id: str | None = None,
-    ) -> FeedbackReceipt:
-        """Tell how useful memories were: reward 0 (useless) to 1 (it was this one).
-
-        Utility moves as `Q ← Q + 0.3 · (reward − Q)`; it counts in a search where the
-        configuration's `utility_weight` is above 0. Raises NotFoundError for an unknown id, and
-        for another owner's when any of the owner's ids is given; then nothing is changed.
-        """
-        reward = checking.share(reward, "reward")
-        checking.optional_text(query, "query")
-        ids = ids_of(hits_or_ids)
-        scope = scope_if_given(user_id, agent_id, run_id)
-        with self._bank.atomic():
-            return learn(self._bank, self._several(ids, scope), reward, query)
 
     # -- closing
     def close(self) -> None:
@@ -371,17 +348,4 @@ class Memory(Upkeep):
         return placed(units, [u for u in stored if u.scope == scope and u.turn_start is not None])
 
     def _one(self, id: str, scope: Scope | None) -> MemoryUnit:
-        return self._several([checking.text(id, "id")], scope)[0]
-
-    def _several(self, ids: list[str], scope: Scope | None) -> list[MemoryUnit]:
-        """The memories of these ids, all of them or none."""
-        found = self._bank.get(ids, scope)
-        known = {unit.id for unit in found}
-        for id in ids:
-            if id not in known:
-                raise _not_found(id)
-        return found
-
-
-def _not_found(id: str) -> NotFoundError:
-    return NotFoundError(f"there is no memory {id!r} here (for this owner)")
+        return several(self._bank, [checking.text(id, "id")], scope)[0]

@@ -128,7 +128,7 @@ class ImportReceipt(AddReceipt):
 class SearchHit:
     """One memory found. `why` tells its place per view and every rescoring factor.
 
-    `line` is how it reads in a prompt: date, speaker, words.
+    `line` is how it reads in a prompt: date, speaker, words. `query` is what it was found for.
     """
 
     id: str
@@ -138,12 +138,20 @@ class SearchHit:
     source: str | None
     metadata: Mapping[str, Any]
     line: str = ""
+    query: str | None = None
 
     @classmethod
-    def of(cls, hit: Hit) -> SearchHit:
+    def of(cls, hit: Hit, query: str | None = None) -> SearchHit:
         """The public side of an engine's hit."""
         return cls(
-            hit.id, hit.text, hit.score, hit.why, hit.source, hit.metadata, hit.rendered or hit.text
+            id=hit.id,
+            text=hit.text,
+            score=hit.score,
+            why=hit.why,
+            source=hit.source,
+            metadata=hit.metadata,
+            line=hit.rendered or hit.text,
+            query=query,
         )
 
     def model_dump(self) -> dict[str, Any]:
@@ -160,11 +168,13 @@ class SearchHit:
 
 @dataclass(frozen=True)
 class SearchResult(Results[SearchHit]):
-    """Memories found, best first. `context` is the text for an agent's prompt; `degraded` names
-    what the configuration asks of a language model that it could not do this time."""
+    """Memories found for `query`, best first. `context` is the text for an agent's prompt;
+    `degraded` names what the configuration asks of a language model that it could not do this
+    time."""
 
     context: str = ""
     degraded: tuple[str, ...] = ()
+    query: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,23 +250,6 @@ class HistoryEntry:
 
 class History(Results[HistoryEntry]):
     """Every mutation of one memory, oldest first."""
-
-
-@dataclass(frozen=True, slots=True)
-class Learned:
-    """A memory's utility before and after a reward."""
-
-    id: str
-    before: float
-    utility: float
-
-    def model_dump(self) -> dict[str, Any]:
-        """Plain values."""
-        return {"id": self.id, "before": self.before, "utility": self.utility}
-
-
-class FeedbackReceipt(Results[Learned]):
-    """What a reward changed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -351,6 +344,7 @@ def dump_why(why: Why) -> dict[str, Any]:
         "fused": why.fused,
         "factors": dict(why.factors),
         "features": dict(why.features),
+        "weights": dict(why.weights),
     }
 
 

@@ -1,9 +1,10 @@
 """A bank as JSON lines: lossless, and readable by any backend.
 
-Line 1 is the header `{"memgene_bank": 1, "embedder": …}`. Then one object per line with a single
+Line 1 is the header `{"memgene_bank": 2, "embedder": …}`. Then one object per line with a single
 key that says what it is: `unit` (fields that differ from their default; its vector as base64 of
-little-endian float32), `relation`, `value`, and on request `history`, which tells readers what
-happened and is passed over by an import (the importing bank writes its own).
+little-endian float32), `relation`, `value`, `state` (its content as base64), and on request
+`history`, which tells readers what happened and is passed over by an import (the importing bank
+writes its own).
 
 The format of `Memory.export` and `import_`. Vectors of another embedder than the importing
 memory's are set aside, and their units embedded anew.
@@ -15,13 +16,14 @@ import base64
 import binascii
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, asdict, dataclass, fields
+from dataclasses import MISSING, asdict, dataclass
 from datetime import datetime
 from itertools import groupby, islice
 from typing import IO, Any
 
 import numpy as np
 
+from memgene.bank.portable_fields import FIELDS, as_number, as_text, as_whole, read_field
 from memgene.bank.protocol import (
     Bank,
     EmbedderInfo,
@@ -33,26 +35,22 @@ from memgene.bank.protocol import (
     Value,
     Vectors,
 )
-from memgene.bank.unit import MemoryUnit, UnitStatus, UnitType
+from memgene.bank.unit import MemoryUnit, UnitStatus
 from memgene.core import DataError, InputError, Scope
 
-FORMAT = 1
+FORMAT = 2
+"""Format 1 had no states; it is read like this one."""
 _MARK = "memgene_bank"
+_KINDS = ("unit", "relation", "value", "state", "history")
 _BATCH = 1000
-_TIMES = frozenset(("event_time", "created", "updated", "last_accessed", "expires"))
-_TUPLES = frozenset(("refs", "entities", "persons", "locations", "topics", "keywords", "tags"))
-_WHOLE = frozenset(("turn_start", "turn_end", "reinforcement", "access_count"))
-_SHARES = frozenset(("importance", "confidence", "utility"))
+_WHOLE_BANK = ""  # the unit id in the history of states
 _SCOPE = ("user_id", "agent_id", "run_id")
-_FIELDS = {f.name: f for f in fields(MemoryUnit) if f.name not in ("scope", "seq")}
-_NONE_ALLOWED = frozenset(name for name, f in _FIELDS.items() if f.default is None)
-
 Write = Callable[[Sequence[MemoryUnit]], list[UnitReceipt]]
 
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """What an import did: a receipt per unit line, relations and values written.
+    """What an import did: a receipt per unit line, relations, values and states written.
 
     `set_aside` counts vectors of the export that were not taken; `made_by` is who made them.
     """
@@ -62,6 +60,7 @@ class Imported:
     values: int
     set_aside: int = 0
     made_by: EmbedderInfo | None = None
+    states: int = 0
 
 
 def export_jsonl(
@@ -69,7 +68,8 @@ def export_jsonl(
 ) -> int:
     """Write all units the scope admits (None: all owners), of any status; returns their number.
 
-    Relations and lineage that lead out of the export are left out.
+    Relations and lineage that lead out of the export are left out. So are states when there is a
+    scope: they were learned from everyone's units.
     """
     with bank.atomic():
         info = bank.embedder()
@@ -82,8 +82,11 @@ def export_jsonl(
             _write_units(bank, stream, some, held)
         for start in range(0, len(ids), _BATCH):
             _write_hanging(bank, stream, ids[start : start + _BATCH], held)
+        for name in bank.states() if scope is None else ():
+            content = base64.b64encode(bank.state(name) or b"").decode("ascii")
+            _write(stream, {"state": {"name": name, "content": content}})
         if history:
-            _write_history(bank, stream, ids)
+            _write_history(bank, stream, ids if scope else [*ids, _WHOLE_BANK])
     return len(ids)
 
 
@@ -97,7 +100,7 @@ def import_jsonl(
     """Store what an export holds, in one transaction.
 
     Units merge with exact duplicates as `Bank.add` says; relations and values follow them, and
-    those of refused units are left out.
+    those of refused units are left out. A state that the bank has already stays as it is.
 
     Args:
         embedder: whose vectors are taken; those of any other are set aside. None: the export's.
@@ -120,12 +123,15 @@ def import_jsonl(
                     into.relate(batch)
                 elif kind == "value":
                     into.value(batch)
+                elif kind == "state":
+                    into.state(batch)
     return Imported(
         tuple(into.receipts),
         into.relations,
         into.values,
         into.set_aside,
         info if into.set_aside else None,
+        into.states,
     )
 
 
@@ -151,7 +157,7 @@ def _unit_row(unit: MemoryUnit, held: frozenset[str]) -> dict[str, Any]:
     row: dict[str, Any] = {
         name: value for name in _SCOPE if (value := getattr(unit.scope, name)) is not None
     }
-    for name, declared in _FIELDS.items():
+    for name, declared in FIELDS.items():
         value = getattr(unit, name)
         if name in ("supersedes", "superseded_by") and value not in held:
             value = None
@@ -218,7 +224,7 @@ def _embedder(header: dict[str, Any]) -> EmbedderInfo | None:
     if info is None:
         return None
     try:
-        return EmbedderInfo(_text(info["name"]), _whole(info["dimension"]))
+        return EmbedderInfo(as_text(info["name"]), as_whole(info["dimension"]))
     except (KeyError, TypeError, ValueError) as error:
         raise DataError(f"line 1 of the import: the embedder is malformed: {error}") from error
 
@@ -226,9 +232,9 @@ def _embedder(header: dict[str, Any]) -> EmbedderInfo | None:
 def _kind(line: _Line) -> str:
     number, row = line
     kind = next(iter(row), "")
-    if len(row) != 1 or kind not in ("unit", "relation", "value", "history"):
+    if len(row) != 1 or kind not in _KINDS:
         raise DataError(
-            f"line {number} of the import must hold one of unit, relation, value, history; "
+            f"line {number} of the import must hold one of {', '.join(_KINDS)}; "
             f"it holds {', '.join(row) or 'nothing'}"
         )
     if not isinstance(row[kind], dict):
@@ -246,7 +252,7 @@ class _Import:
         self._write = write
         self._here: dict[str, UnitReceipt] = {}
         self.receipts: list[UnitReceipt] = []
-        self.relations = self.values = self.set_aside = 0
+        self.relations = self.values = self.states = self.set_aside = 0
 
     def add(self, batch: list[_Line]) -> None:
         parsed = [_parsed_unit(number, row["unit"], self._info) for number, row in batch]
@@ -274,15 +280,27 @@ class _Import:
         self._bank.set_values(values)
         self.values += len(values)
 
+    def state(self, batch: list[_Line]) -> None:
+        """States that the bank does not have."""
+        for number, row in batch:
+            name, content = _state(number, row["state"])
+            if self._bank.state(name) is not None:
+                continue
+            try:
+                self._bank.set_state(name, content)
+            except InputError as error:
+                raise _malformed(number, "state", error) from error
+            self.states += 1
+
 
 def _parsed_unit(
     number: int, row: dict[str, Any], info: EmbedderInfo | None
 ) -> tuple[MemoryUnit, Vectors | None]:
     try:
         vector = _vector(row["vector"], info) if "vector" in row else None
-        scope = Scope(*(_text(row[name]) if name in row else None for name in _SCOPE))
+        scope = Scope(*(as_text(row[name]) if name in row else None for name in _SCOPE))
         given = {
-            name: _field(name, value)
+            name: read_field(name, value)
             for name, value in row.items()
             if name not in (*_SCOPE, "vector")
         }
@@ -292,7 +310,7 @@ def _parsed_unit(
 
 
 def _vector(value: Any, info: EmbedderInfo | None) -> Vectors:
-    blob = base64.b64decode(_text(value), validate=True)
+    blob = base64.b64decode(as_text(value), validate=True)
     if info is None or len(blob) != 4 * info.dimension:
         raise ValueError("its vector has not the size of the embedder in line 1")
     vector = np.frombuffer(blob, "<f4")
@@ -301,22 +319,10 @@ def _vector(value: Any, info: EmbedderInfo | None) -> Vectors:
     return vector
 
 
-def _field(name: str, value: Any) -> Any:
-    if name not in _FIELDS:
-        raise ValueError(f"a unit has no field {name!r}")
-    if value is None and name in _NONE_ALLOWED:
-        return None
-    try:
-        read: Callable[[Any], Any] = _READERS.get(name, _text)
-        return read(value)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{name}: {error}") from error
-
-
 def _relation(number: int, row: dict[str, Any], here: dict[str, UnitReceipt]) -> Relation | None:
     try:
-        ends = [here[_text(row[name])] for name in ("source_id", "target_id")]
-        kind, weight = RelationKind(row["kind"]), _number(row["weight"])
+        ends = [here[as_text(row[name])] for name in ("source_id", "target_id")]
+        kind, weight = RelationKind(row["kind"]), as_number(row["weight"])
     except (KeyError, TypeError, ValueError) as error:
         raise _malformed(number, "relation", error) from error
     if any(receipt.fate is Fate.REFUSED for receipt in ends):
@@ -327,9 +333,9 @@ def _relation(number: int, row: dict[str, Any], here: dict[str, UnitReceipt]) ->
 def _value(number: int, row: dict[str, Any], here: dict[str, UnitReceipt]) -> Value | None:
     """None for units that were here before: what they have learned here stays."""
     try:
-        receipt = here[_text(row["unit_id"])]
-        cluster, q = _text(row["cluster"]), _number(row["q"])
-        exposures = _whole(row["exposures"])
+        receipt = here[as_text(row["unit_id"])]
+        cluster, q = as_text(row["cluster"]), as_number(row["q"])
+        exposures = as_whole(row["exposures"])
     except (KeyError, TypeError, ValueError) as error:
         raise _malformed(number, "value", error) from error
     if receipt.fate is not Fate.ADDED:
@@ -337,53 +343,17 @@ def _value(number: int, row: dict[str, Any], here: dict[str, UnitReceipt]) -> Va
     return Value(receipt.id, cluster, q, exposures)
 
 
+def _state(number: int, row: dict[str, Any]) -> tuple[str, bytes]:
+    try:
+        return as_text(row["name"]), base64.b64decode(as_text(row["content"]), validate=True)
+    except (KeyError, TypeError, ValueError) as error:
+        raise _malformed(number, "state", error) from error
+
+
 def _malformed(number: int, kind: str, error: Exception) -> DataError:
     what: object = error
     if isinstance(error, KeyError):
-        what = f"{error} is missing, or no unit before has this id"
+        what = f"{error} is missing"
+        if kind != "state":
+            what += ", or no unit before has this id"
     return DataError(f"line {number} of the import: the {kind} is malformed: {what}")
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise TypeError(f"text expected, got {value!r}")
-    return value
-
-
-def _whole(value: Any) -> int:
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise TypeError(f"a whole number expected, got {value!r}")
-    return value
-
-
-def _number(value: Any) -> float:
-    if not isinstance(value, int | float) or isinstance(value, bool):
-        raise TypeError(f"a number expected, got {value!r}")
-    return float(value)
-
-
-def _texts(value: Any) -> tuple[str, ...]:
-    if not isinstance(value, list):
-        raise TypeError(f"a list of texts expected, got {value!r}")
-    return tuple(map(_text, value))
-
-
-def _object(value: Any) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise TypeError(f"an object expected, got {value!r}")
-    return value
-
-
-def _time(value: Any) -> datetime:
-    return datetime.fromisoformat(_text(value))
-
-
-_READERS: dict[str, Callable[[Any], Any]] = {
-    **dict.fromkeys(_TIMES, _time),
-    **dict.fromkeys(_TUPLES, _texts),
-    **dict.fromkeys(_WHOLE, _whole),
-    **dict.fromkeys(_SHARES, _number),
-    "type": UnitType,
-    "status": UnitStatus,
-    "metadata": _object,
-}

@@ -311,14 +311,25 @@ class Bank(Protocol):
         units, then by cluster."""
         ...
 
-    def touch(self, ids: Sequence[str], reward: float, query: str | None) -> None:
-        """Log feedback: access count and time go up; the history row keeps reward and query."""
+    def touch(
+        self,
+        ids: Sequence[str],
+        reward: float,
+        query: str | None,
+        attributions: Sequence[float] = (),
+    ) -> None:
+        """Log feedback: access count and time go up; the history row keeps reward, query and each
+        unit's part in the answer (`attributions` in [0, 1], one an id; left out: 1 each)."""
         ...
 
     # -- what is learned about the bank as a whole, and taking it back
     def state(self, name: str) -> bytes | None:
         """A named piece of learned state (clusters of queries, a router, how far units are
         linked); None when there is none."""
+        ...
+
+    def states(self) -> list[str]:
+        """Names of all pieces of learned state, sorted."""
         ...
 
     def set_state(self, name: str, content: bytes | None) -> None:
@@ -328,7 +339,8 @@ class Bank(Protocol):
 
     def lesson(self, kind: str) -> AbstractContextManager[None]:
         """One transaction whose mutations form a lesson. Nothing is kept of one that changed
-        nothing. Does not nest in another lesson."""
+        nothing. Raises InputError when nested in another lesson, and for what cannot be taken
+        back: deletion and re-embedding (`replace_vectors`)."""
         ...
 
     def lessons(self, limit: int = 100, *, undone: bool = False) -> list[Lesson]:
@@ -338,16 +350,22 @@ class Bank(Protocol):
     def undo(self, lesson: Lesson) -> int:
         """Take back the newest lesson that still stands: units, values, edges, states and access
         marks are what they were before it, and units it added are erased. The history goes on (an
-        `undo` row for each row taken back). Returns how many rows were taken back.
+        `undo` row for each row taken back). Returns how many rows were taken back: those about
+        units deleted since are passed over, for what was deleted stays deleted.
 
         Raises InputError when a lesson after it still stands, when it was taken back before, or
-        when something other than a lesson changed one of its units since (naming it).
+        when something other than a lesson changed one of its units or states since (naming it);
+        NotFoundError for a lesson of another bank.
         """
         ...
 
     # -- looking after
     def history(self, unit_id: str) -> list[HistoryRow]:
         """Every mutation of one unit, oldest first (also after its deletion)."""
+        ...
+
+    def events(self, event: Event, after: int = 0) -> list[HistoryRow]:
+        """Every history row of one kind with `seq > after`, of all units, oldest first."""
         ...
 
     def verify(self) -> list[Problem]:

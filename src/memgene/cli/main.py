@@ -24,6 +24,7 @@ from memgene.cli.verbs.get import get
 from memgene.cli.verbs.harnesses import harnesses
 from memgene.cli.verbs.history import history
 from memgene.cli.verbs.import_ import import_
+from memgene.cli.verbs.learn import learn
 from memgene.cli.verbs.levers import levers
 from memgene.cli.verbs.lineage import lineage
 from memgene.cli.verbs.list import list_
@@ -56,6 +57,7 @@ _VERBS: Mapping[str, Callable[..., None]] = {
     "delete": delete,
     "history": history,
     "feedback": feedback,
+    "learn": learn,
     "verify": verify,
     "check": verify,
     "export": export,

@@ -13,9 +13,10 @@ import typer
 from memgene.cli.app import INTERRUPTED
 
 if TYPE_CHECKING:
-    from memgene.api import EvolutionRun, MemoryPage, MemoryRecord
+    from memgene.api import EvolutionRun, Lessons, MemoryPage, MemoryRecord
     from memgene.core import Why
     from memgene.evaluation.report import EvaluationReport
+    from memgene.reports.coevolve_comparing import LearningChange
     from memgene.reports.comparing import CandidateDiff
     from memgene.reports.lineage import LineageView
     from memgene.reports.node import Node
@@ -72,13 +73,15 @@ def _lines(head: Sequence[str], rows: Sequence[Sequence[str]], right_from: int) 
 
 
 def reasons(why: Why) -> str:
-    """`view #rank (score)` per view that found it, then the factors that moved it."""
+    """`view #rank (score)` per view that found it, then the factors that moved it, and how much
+    each route counted where a router weighed them."""
     parts = [
         f"{name} #{view.rank} ({view.score:.2f})"
         for name, view in why.views.items()
         if view.rank is not None
     ]
     parts += [f"{name} {value:+.2f}" for name, value in why.factors.items() if value]
+    parts += [f"{name} ×{weight:.2f}" for name, weight in why.weights.items()]
     return ", ".join(parts)
 
 
@@ -95,6 +98,17 @@ def records(page: MemoryPage) -> None:
     table(("id", "user", "status", "text"), rows)
     if page.next is not None:
         say(f"more: --after {page.next}")
+
+
+def lessons(found: Lessons, as_json: bool) -> None:
+    """Lessons, newest first: a line each, or one object."""
+    if as_json:
+        json_line(found.model_dump())
+        return
+    for one in found:
+        state = "  taken back" if one.undone else ""
+        moment = one.time.isoformat(timespec="seconds")
+        say(f"lesson {one.number:>4}  {moment}  {one.kind:<8}  {one.rows} changes{state}")
 
 
 def evaluation(report: EvaluationReport, category_metric: str | None = None) -> None:
@@ -229,10 +243,43 @@ def difference(found: CandidateDiff) -> None:
     say()
     _moved_most(found)
     table(("lever", *found.names), [(c.lever, value(c.a), value(c.b)) for c in found.levers])
+    if found.learning is not None:
+        _learned(found.learning, found.names)
     for line in found.patch.splitlines():
         say(_printable(line, keep=" \t"))
-    if not found.patch and not found.levers:
+    if not found.patch and not found.levers and not (found.learning and found.learning.changed):
         say("the two are equal")
+
+
+def _learned(found: LearningChange, names: tuple[str, str]) -> None:
+    """Weights of the routes and values of two states of a co-evolution."""
+    routes = list(found.weights[0].before) if found.weights else []
+    rows = [
+        (
+            row.question_type or "all",
+            str(row.n),
+            *(f"{row.before[r]:.2f} → {row.after[r]:.2f}" for r in routes),
+        )
+        for row in found.weights
+    ]
+    table(("mean weights by question type", "n", *routes), rows, 1)
+    values = found.values
+    if values is None:
+        say("values: a state's memory.jsonl is not there")
+        return
+    counts = [
+        ("memories with a value", *map(str, values.known)),
+        ("values for one kind of query", *map(str, values.by_kind)),
+        ("distilled memories", *map(str, values.distilled)),
+        ("retired memories", *map(str, values.retired)),
+    ]
+    table(("learned", *names), counts, 1)
+    say(f"{values.moved} mean values differ, by {values.mean_move:.3f} on average")
+    moves = [
+        (m.unit_id, *("–" if q is None else f"{q:.3f}" for q in (m.a, m.b)), f"{m.delta:+.3f}")
+        for m in values.largest
+    ]
+    table(("memory", *names, "change"), moves, 1)
 
 
 def _moved_most(found: CandidateDiff) -> None:

@@ -18,12 +18,17 @@ class ViewScore:
 
 @dataclass(frozen=True, slots=True)
 class Why:
-    """Why a hit stands where it stands: per view, the fused score, and each rescoring factor."""
+    """Why a hit stands where it stands: per view, the fused score, and each rescoring factor.
+
+    `features` are the terms of the fused score where the fusion tells them; `weights` are those
+    of the routes, for this question, where a router weighed them.
+    """
 
     views: Mapping[str, ViewScore] = field(default_factory=dict)
     fused: float = 0.0
     factors: Mapping[str, float] = field(default_factory=dict)
     features: Mapping[str, float] = field(default_factory=dict)
+    weights: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from memgene.bank.protocol import Bank, Filter, UnitReceipt
@@ -17,18 +17,24 @@ from memgene.engine.consolidation import (
 )
 from memgene.engine.extraction import ExtractionSettings, Extractor
 from memgene.engine.indices import IndexStore, ScopedIndex
+from memgene.engine.linking import Linker, LinkReport, LinkSettings, TimeCheck
+from memgene.engine.linking.progress import Progress
 from memgene.engine.merging import MergedRanking, merge
 from memgene.engine.models import EngineModels
 from memgene.engine.planning import plan_queries
 from memgene.engine.reading import Retrieval, hits_of
 from memgene.engine.remembering import ExtractionLog, Remembered, remember
 from memgene.engine.reranking import rerank
+from memgene.engine.routing import for_sub_question, looks_at_routing, routing_of
+from memgene.engine.served_router import ServedRouter
 from memgene.engine.writing import write_units
 from memgene.retrieval.config import RetrievalConfig
 from memgene.retrieval.features.candidates import Candidates
-from memgene.retrieval.index import day_number
+from memgene.retrieval.index import UnitIndex, day_number
+from memgene.retrieval.prepared import Prepared
 from memgene.retrieval.question_type import predict_type
-from memgene.retrieval.retriever import Ranking
+from memgene.retrieval.ranking import Ranking
+from memgene.retrieval.router.observation import Floats, SelfRouting
 
 DEFAULT_LIMIT = 50
 
@@ -58,6 +64,8 @@ class MemoryEngine:
         if words is None and isinstance(embedder, WordVectors):
             words = embedder
         self._indices = IndexStore(bank, embedder, words)
+        self._linker = Linker(bank, embedder)
+        self._router = ServedRouter(bank, embedder)
         self.extractions = ExtractionLog()
 
     def with_config(
@@ -69,8 +77,8 @@ class MemoryEngine:
         models.check(config)
         other = MemoryEngine.__new__(MemoryEngine)
         other.bank, other.embedder, other.config = self.bank, self.embedder, config
-        other.models, other._indices = models, self._indices
-        other.extractions = self.extractions
+        other.models, other._indices, other._router = models, self._indices, self._router
+        other.extractions, other._linker = self.extractions, self._linker
         return other
 
     def write(self, units: Sequence[MemoryUnit]) -> list[UnitReceipt]:
@@ -108,6 +116,30 @@ class MemoryEngine:
         """Let duplicates and outdated values give way, fade what is not used; nothing is lost."""
         return consolidate(self.bank, scope, now, settings)
 
+    def link(
+        self,
+        scope: Scope | None = None,
+        settings: LinkSettings | None = None,
+        check: TimeCheck | None = None,
+        progress: Progress | None = None,
+        *,
+        rebuild: bool = False,
+    ) -> LinkReport:
+        """Give the active units their edges: near in meaning, words shared, next in their source.
+
+        Looks at what changed since the last link, with the same result as linking all of it anew.
+        `scope` names whose units are meant (at least: all of its user and agent; None: everyone's).
+        `settings` None are those of the last link. A `check` says which consecutive units belong
+        together; pairs without a verdict do, and `degraded` tells. `rebuild` takes thresholds and
+        word statistics anew and asks the check about all pairs. Nothing is written until all is
+        known, and then at once: a link that is stopped changes nothing.
+
+        Raises:
+            EmbedderMismatchError: the bank's vectors are another embedder's.
+            BudgetExhaustedError, ConfigError: of the check's calls.
+        """
+        return self._linker.link(scope, settings, check, progress, rebuild=rebuild)
+
     def rewrite(self, unit: MemoryUnit, text: str) -> MemoryUnit:
         """Give a stored unit another text, with its vector."""
         changed = replace(unit, content=text)
@@ -132,7 +164,7 @@ class MemoryEngine:
         newest event). Without `pooled` the refs of the other candidates are not collected.
         Where levers ask for it, a model first says what else to search for, and at last orders
         the first hits; the index is not held meanwhile. If it fails, the read goes on without,
-        and says so.
+        and says so. A router that the bank learned for this configuration serves it.
 
         Raises BudgetExhaustedError and ConfigError of a model's calls.
         """
@@ -140,22 +172,94 @@ class MemoryEngine:
         explained = limit if explained is None else min(explained, limit)
         if where == Filter():
             where = None  # restricts nothing: no mask to make, no rows to leave out
-        kind = predict_type(text)
-        served = self.config.for_type(kind)
+        served = self._router.into(self.config).for_type(predict_type(text))
         plan = plan_queries(self.models.rewrite, text, served)
-        block = served.rerank_k if served.rerank == "llm" else 0
+        routing: SelfRouting | None = None
+        unrouted: tuple[str, ...] = ()
+        if looks_at_routing(served):
+            routing, unrouted = routing_of(self.models.rewrite, text, served)
+        degraded = (*plan.degraded, *unrouted)
+        asked = _Question(text, served, plan.queries, routing, degraded)
         scoped = self._indices.at(scope)
         with scoped.lock:
             scoped.refresh()
-            ranking = _ranked(scoped, plan.queries, served, where, now)
-            index = scoped.index
-            shown = max(explained, block) if explained else 0
-            hits = hits_of(ranking, index, max(limit, block), shown)
-            rows = ranking.rows.tolist() if pooled else ()
-            pool = tuple(ref for row in rows for ref in index.units[row].refs)
-        reranked = rerank(self.models.rewrite, text, hits, block)
-        degraded = plan.degraded + reranked.degraded
-        return Retrieval(reranked.hits[:limit], pool, kind, served, plan.queries, degraded)
+            ranking = _ranked(scoped, asked, where, now)
+            found = self._found(asked, ranking, scoped.index, limit, explained, pooled)
+        return self._reranked(text, found, limit)
+
+    def prepare(
+        self, text: str, scope: Scope | None = None, routing: SelfRouting | None = None
+    ) -> Prepared:
+        """Make a question ready to be ranked by several weights of the routes, as a trainer of the
+        router does. `routing` defaults to what the configuration's `self_routing` makes of it.
+
+        Usable until the memory changes. Further searches (`decomposition`, `intent_planning`) are
+        no part of it. Raises BudgetExhaustedError and ConfigError of a model's call.
+        """
+        served = self.config.for_type(predict_type(text))
+        degraded: tuple[str, ...] = ()
+        if routing is None:
+            routing, degraded = routing_of(self.models.rewrite, text, served)
+        scoped = self._indices.at(scope)
+        with scoped.lock:
+            scoped.refresh()
+            prepared = scoped.retriever().prepare(text, self.config, routing=routing)
+        prepared.degraded = degraded
+        return prepared
+
+    def read(
+        self,
+        prepared: Prepared,
+        weights: Floats | None = None,
+        *,
+        limit: int | None = None,
+        explained: int | None = None,
+        pooled: bool = True,
+    ) -> Retrieval:
+        """What `retrieve` finds for a prepared question, its routes weighed by `weights` (default:
+        as the configuration's router says)."""
+        limit = DEFAULT_LIMIT if limit is None else limit
+        explained = limit if explained is None else min(explained, limit)
+        text = prepared.query.text
+        routing = prepared.routing if prepared.routing.by != "none" else None
+        asked = _Question(text, prepared.config, (text,), routing, prepared.degraded)
+        ranking = prepared.rank(weights)
+        found = self._found(asked, ranking, prepared.index, limit, explained, pooled)
+        return self._reranked(text, found, limit)
+
+    def _found(
+        self,
+        asked: _Question,
+        ranking: Ranking | MergedRanking,
+        index: UnitIndex,
+        limit: int,
+        explained: int,
+        pooled: bool,
+    ) -> Retrieval:
+        """The hits of a ranking, with as many as a model would order anew."""
+        block = _block(asked.config)
+        shown = max(explained, block) if explained else 0
+        rows = ranking.rows.tolist() if pooled else ()
+        return Retrieval(
+            hits_of(ranking, index, max(limit, block), shown),
+            tuple(ref for row in rows for ref in index.units[row].refs),
+            ranking.query.type,
+            asked.config,
+            asked.queries,
+            asked.degraded,
+            asked.routing,
+            ranking.weights,
+        )
+
+    def _reranked(self, text: str, found: Retrieval, limit: int) -> Retrieval:
+        """The first hits ordered anew, where the configuration says so; at most `limit` of all."""
+        block = _block(found.config)
+        if not block:
+            return found
+        reranked = rerank(self.models.rewrite, text, found.hits, block)
+        return replace(
+            found, hits=reranked.hits[:limit], degraded=found.degraded + reranked.degraded
+        )
 
     def candidates(self, text: str, scope: Scope | None = None) -> Candidates:
         """The pool of a question with its features, for fitting the learned fusion."""
@@ -165,12 +269,23 @@ class MemoryEngine:
             return scoped.retriever().candidates(text, self.config)
 
 
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """A question, the configuration that serves it, what is searched for it, and its routing."""
+
+    text: str
+    config: RetrievalConfig
+    queries: tuple[str, ...]
+    routing: SelfRouting | None
+    degraded: tuple[str, ...] = ()
+
+
+def _block(config: RetrievalConfig) -> int:
+    return config.rerank_k if config.rerank == "llm" else 0
+
+
 def _ranked(
-    scoped: ScopedIndex,
-    queries: Sequence[str],
-    config: RetrievalConfig,
-    where: Filter | None,
-    now: datetime | None,
+    scoped: ScopedIndex, asked: _Question, where: Filter | None, now: datetime | None
 ) -> Ranking | MergedRanking:
     """The ranking of the first query, merged with those of the others, where there are any.
 
@@ -178,15 +293,17 @@ def _ranked(
     sub-question are for questions of that type.
     """
     retriever = scoped.retriever(where)
-    if len(queries) > 1 and config.per_type:
+    config = asked.config
+    if len(asked.queries) > 1 and config.per_type:
         config = replace(config, per_type={})
     rankings = [
         retriever.rank(
             query,
             config,
+            routing=for_sub_question(asked.routing, query) if place else asked.routing,
             allowed=None if where is None else scoped.mask(where),
             now=None if now is None else day_number(now),
         )
-        for query in queries
+        for place, query in enumerate(asked.queries)
     ]
     return rankings[0] if len(rankings) == 1 else merge(rankings, scoped.index.seq)

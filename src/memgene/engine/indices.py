@@ -9,14 +9,17 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from memgene.bank.protocol import Bank, Filter, Vectors
+from memgene.bank.protocol import Bank, Filter, Relation, RelationKind, Value, Vectors
 from memgene.bank.unit import MemoryUnit
 from memgene.core import EmbedderMismatchError, Scope
 from memgene.embed.protocol import Embedder, WordVectors
+from memgene.retrieval.clusters import STATE, QueryClusters
 from memgene.retrieval.dense import DenseSpace
 from memgene.retrieval.index import UnitIndex
+from memgene.retrieval.links import TimeLinks
 from memgene.retrieval.retriever import KeptSignals, Retriever
 from memgene.retrieval.soft import SoftMatcher
+from memgene.retrieval.values import UnitValues
 
 _SCOPES_KEPT = 64
 _REBUILD_SHARE = 4  # rebuild when more than a quarter of the index changed
@@ -39,6 +42,8 @@ class ScopedIndex:
         self._masks: OrderedDict[str, NDArray[np.bool_]] = OrderedDict()
         self.index = UnitIndex()
         self.dense = self._new_dense()
+        self.values = UnitValues()
+        self.links = TimeLinks(self.index, self._edges)
 
     def refresh(self) -> None:
         """Read what changed in the bank since the last read, by any process."""
@@ -53,6 +58,8 @@ class ScopedIndex:
             self._rebuild()
         else:
             self._apply(changed)
+        self.values.clusters = QueryClusters.read(self._bank.state(STATE), self._embedder)
+        self.links.forget(self.index)
         self._version = version
 
     def retriever(self, where: Filter | None = None) -> Retriever:
@@ -62,7 +69,15 @@ class ScopedIndex:
             found = self._bank.search_text(words, self._scope, limit, where)
             return [(match.id, match.score) for match in found]
 
-        return Retriever(self.index, self.dense, self._soft, search_text, self._kept)
+        return Retriever(
+            self.index,
+            self.dense,
+            self._soft,
+            search_text,
+            self._kept,
+            values=self.values,
+            links=self.links,
+        )
 
     def mask(self, where: Filter) -> NDArray[np.bool_]:
         """Rows that pass a filter."""
@@ -98,8 +113,10 @@ class ScopedIndex:
 
     def _rebuild(self) -> None:
         self.index, self.dense = UnitIndex(), self._new_dense()
+        self.values = UnitValues()
         units = list(self._bank.scan(self._scope))
         self.index.append(units)
+        self._take_over(units, self._bank.all_values(self._scope))
         if self.dense is not None:
             ids, vectors = self._bank.all_vectors(self._scope)
             self.dense.append(_aligned(units, ids, vectors, self.dense), [u.seq for u in units])
@@ -119,6 +136,20 @@ class ScopedIndex:
             self.index.append([units[i] for i in fresh])
             if self.dense is not None and vectors is not None:
                 self.dense.append(vectors[fresh], [units[i].seq for i in fresh])
+        self._take_over(units, self._bank.values([u.id for u in units]))
+
+    def _take_over(self, units: Sequence[MemoryUnit], values: Sequence[Value]) -> None:
+        """The values of units that the index holds; also that some have none any more."""
+        if not (values or self.values.conditional):
+            return
+        by_unit: dict[str, list[Value]] = {}
+        for value in values:
+            by_unit.setdefault(value.unit_id, []).append(value)
+        for unit in units:
+            self.values.put(self.index.row_of[unit.id], by_unit.get(unit.id, ()))
+
+    def _edges(self, ids: Sequence[str]) -> Sequence[Relation]:
+        return self._bank.relations(ids, (RelationKind.TIME,))
 
     def _revalued(self, unit: MemoryUnit, vectors: Vectors | None, place: int) -> bool:
         """Whether the unit's row only needed new values; its words and vector are as they were."""

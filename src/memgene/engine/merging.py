@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from memgene.core import Why
 from memgene.retrieval.fusion import RRF_ETA, min_max
-from memgene.retrieval.retriever import Ranking
+from memgene.retrieval.query import Query
+from memgene.retrieval.ranking import Ranking
 
 Floats = NDArray[np.float32]
 Rows = NDArray[np.int64]
@@ -29,6 +30,16 @@ class MergedRanking:
     scores: Floats
     fused: Floats
     best: tuple[tuple[int, int], ...]
+
+    @property
+    def query(self) -> Query:
+        """The question itself."""
+        return self.rankings[0].query
+
+    @property
+    def weights(self) -> Mapping[str, float]:
+        """Those of the routes in the ranking of the question itself."""
+        return self.rankings[0].weights
 
     def explain(self, places: int) -> list[Why]:
         """For the first places: the reasons in the ranking that placed them best, the merged

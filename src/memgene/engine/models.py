@@ -13,27 +13,34 @@ from memgene.retrieval.needs import needs_llm
 
 @dataclass(frozen=True, slots=True)
 class EngineModels:
-    """`extract` turns episodes into facts at write time; `rewrite` plans and reranks at read time.
+    """`extract` turns episodes into facts at write time; `rewrite` plans, routes and reranks at
+    read time; `attribute` says when learning which memories an answer rests on, and what to
+    remember of it.
 
     None: that part works without a model, and a configuration that needs it is refused.
     """
 
     extract: LLM | None = None
     rewrite: LLM | None = None
+    attribute: LLM | None = None
 
     @classmethod
-    def of(cls, roles: RoleModels | None, config: RetrievalConfig) -> EngineModels:
-        """The models that a configuration calls, by their roles; others stay unloaded.
+    def of(
+        cls, roles: RoleModels | None, config: RetrievalConfig, *, learning: bool = False
+    ) -> EngineModels:
+        """The models that a configuration calls, by their roles, and, for `learning`, the one of
+        the role attribute where there is one; others stay unloaded.
 
         Raises ConfigError when one of them cannot be loaded as configured.
         """
-        needed = needs_llm(config) if roles is not None else {}
-        found = {
-            part: roles.get(part)
-            for part in ("extract", "rewrite")
-            if roles is not None and part in needed
-        }
-        return cls(found.get("extract"), found.get("rewrite"))
+        if roles is None:
+            return cls()
+        needed = needs_llm(config)
+        return cls(
+            extract=roles.get("extract") if "extract" in needed else None,
+            rewrite=roles.get("rewrite") if "rewrite" in needed else None,
+            attribute=roles.get("attribute") if learning else None,
+        )
 
     def check(self, config: RetrievalConfig) -> None:
         """Raises ConfigError when the configuration needs a model that is not there."""

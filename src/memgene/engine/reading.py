@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from memgene.core import AnswerPlan, Hit, Why
 from memgene.engine.merging import MergedRanking
 from memgene.retrieval.config import RetrievalConfig
 from memgene.retrieval.index import UnitIndex
-from memgene.retrieval.retriever import Ranking
+from memgene.retrieval.ranking import Ranking
+from memgene.retrieval.router.observation import SelfRouting
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +20,9 @@ class Retrieval:
 
     `config` is the configuration that served the question (overrides for its type applied).
     `queries` are the texts that were searched, the question itself first. `degraded` names each
-    step that fell back to the plain ranking because a language model failed, and why.
+    step that fell back to the plain ranking because a language model failed, and why. `routing` is
+    what rules or a model made of the question for the routes, `weights` how much each route
+    counted, where they were weighed for this question.
     """
 
     hits: tuple[Hit, ...]
@@ -28,6 +31,8 @@ class Retrieval:
     config: RetrievalConfig
     queries: tuple[str, ...] = ()
     degraded: tuple[str, ...] = ()
+    routing: SelfRouting | None = None
+    weights: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def plan(self) -> AnswerPlan:
@@ -37,10 +42,15 @@ class Retrieval:
 
     @property
     def notes(self) -> dict[str, Any]:
-        """What a trace should hold: the type, further queries, and what was degraded, if any."""
+        """What a trace should hold: the type; further queries, routing and weights of the routes,
+        and what was degraded, if any."""
         notes: dict[str, Any] = {"question_type": self.question_type}
         if len(self.queries) > 1:
             notes["queries"] = list(self.queries)
+        if self.routing is not None:
+            notes["routing"] = asdict(self.routing)
+        if self.weights:
+            notes["weights"] = {name: round(w, 6) for name, w in self.weights.items()}
         if self.degraded:
             notes["degraded"] = list(self.degraded)
         return notes

@@ -10,11 +10,11 @@ from pydantic import AfterValidator, BaseModel, Field, create_model
 from pydantic.config import JsonDict
 
 from memgene.core import Hit, ModelError, Why
+from memgene.engine.lines import numbered
 from memgene.llm.prompts.reranking import RERANKING
 from memgene.llm.protocol import LLM
 from memgene.llm.structured import ask
 
-SHOWN_CHARACTERS = 400
 RERANK = "rerank"
 
 
@@ -45,8 +45,7 @@ def rerank(llm: LLM | None, question: str, hits: Sequence[Hit], first: int) -> R
     if len(block) < 2:
         return Reranked(tuple(hits))
     assert llm is not None, "rerank is on, and the engine has checked that there is a model"
-    notes = "\n".join(f"{number}. {_line(hit)}" for number, hit in enumerate(block, 1))
-    messages = RERANKING.render(question=question, notes=notes)
+    messages = RERANKING.render(question=question, notes=numbered(block))
     try:
         named = ask(llm, messages, _order_of(len(block))).value.order
     except ModelError as failed:
@@ -64,12 +63,6 @@ def _why(hit: Hit, place: int, named: int) -> Why:
     if place >= named:
         return hit.why
     return replace(hit.why, factors={**hit.why.factors, RERANK: float(place + 1)})
-
-
-def _line(hit: Hit) -> str:
-    """The hit on one line, so that numbers and notes cannot be mistaken for each other."""
-    line = " ".join((hit.rendered or hit.text).split())
-    return line if len(line) <= SHOWN_CHARACTERS else line[: SHOWN_CHARACTERS - 1] + "…"
 
 
 def _order_of(count: int) -> type[Order]:

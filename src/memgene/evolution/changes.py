@@ -8,14 +8,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from memgene.evolution.diagnosis import is_ranking
-from memgene.evolution.means import Means, use_of
+from memgene.evolution.means import Means, Use, use_of
 from memgene.retrieval.config import RetrievalConfig, levers
 from memgene.retrieval.levers import Need
 
 LEARNED = "learned"
+ROUTED = "q_rrf"
 FOCUS = "; "
 VIEWS = ("lexical", "window", "episode", "dense", "soft", "structured")
 _SINGLE = {"lexical_only": "lexical", "dense_only": "dense"}
+_ROUTES = ("lexical", "dense")  # what fusion q_rrf searches, with its own number of candidates
+_VIEWS_ONLY = ("entity_swap", "entity_swap_k", "window")
 # The learned fusion reads weights too: features look at the untrained fusion's best candidates.
 _WEIGHTED = ("weighted_sum", "rrf", LEARNED)
 # These act beside or after scoring, so learned weights stay valid when they change.
@@ -27,6 +30,13 @@ AFTER_SCORING = frozenset(
         "half_life_days",
         "reinforcement_weight",
         "utility_weight",
+        "value_shrink",
+        "route_pool",
+        "route_prior",
+        "q_rank_weight",
+        "self_routing",
+        "router_strength",
+        "graph_expansion",
         "mmr_lambda",
         "temporal_neighbours",
         "decomposition",
@@ -155,7 +165,18 @@ def has_effect(config: RetrievalConfig, lever: str, available: Means, metric: st
         view = lever.removeprefix("weight_")
         reads = config.fusion in _WEIGHTED and (view in VIEWS or config.fusion != "rrf")
         return reads and (view not in VIEWS or _view_on(config, view))
+    routed = config.fusion == ROUTED
+    if routed and (lever in _VIEWS_ONLY or lever.removesuffix("_k") in VIEWS):
+        return False
     needs_on = {
+        # a router weighs the routes of one fusion
+        "fusion": config.router is None,
+        "route_pool": routed,
+        "route_prior": routed and config.self_routing == "off",
+        "q_rank_weight": routed,
+        "self_routing": (routed or config.router is not None) and Use.REWRITE in available,
+        "router_strength": config.router is not None and not routed,
+        "value_shrink": config.utility_weight > 0 or (routed and config.q_rank_weight > 0),
         # its words come from a diagnosis (`focused`); no proposer can draw them
         "extraction_focus": False,
         "window": _view_on(config, "window"),
@@ -192,6 +213,8 @@ def possible(lever: str, available: Means) -> bool:
 
 
 def _view_on(config: RetrievalConfig, view: str) -> bool:
+    if config.fusion == ROUTED:
+        return view in _ROUTES
     return getattr(config, f"{view}_k") > 0 and _SINGLE.get(config.fusion, view) == view
 
 

@@ -149,8 +149,8 @@ def is_ranking(metric: str) -> bool:
 
 
 def cut_of(metric: str) -> int | None:
-    """The k of `recall@k` and `ndcg@k`, None for other metrics."""
-    parsed = re.fullmatch(r"(?:recall|ndcg)@(\d+)", metric)
+    """The k of `recall@k`, `hit@k` and `ndcg@k`, None for other metrics."""
+    parsed = re.fullmatch(r"(?:recall|hit|ndcg)@(\d+)", metric)
     return int(parsed[1]) if parsed else None
 
 

@@ -95,7 +95,7 @@ class DivisionRun(ABC, Generic[O]):
             evaluations=self._meter.questions,
             promoted=found.promoted.id,
             stopped=found.stopped,
-            config=final.config,
+            config=bundle.config,
             test=final.report,
             usage=add_usage([self._meter.roles, self._final_meter.roles]),
             seconds=self._meter.seconds + self._final_meter.seconds,

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from memgene.core import RunError
+from memgene.evolution.coevolve.events import COEVOLUTION_EVENTS
 from memgene.evolution.event import Event, frozen, volatile
 from memgene.evolution.programs.events import PROGRAM_EVENTS
 
@@ -310,6 +311,7 @@ _ALL: tuple[type[Event], ...] = (
     FoldFinished,
     Finished,
     *PROGRAM_EVENTS,
+    *COEVOLUTION_EVENTS,
 )
 _KINDS: Mapping[str, type[Event]] = {event.kind: event for event in _ALL}
 

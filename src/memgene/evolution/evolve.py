@@ -12,7 +12,7 @@ from memgene.evolution.settings import EvolveSettings
 from memgene.evolution.single import evolve_division
 from memgene.evolution.workbench import Workbench
 from memgene.llm.roles import RoleModels
-from memgene.tasks.splits import split_task
+from memgene.tasks.splits import chronological_split, split_task
 from memgene.tasks.task import Task
 
 
@@ -44,5 +44,6 @@ def run_evolution(
     with Interruptible() as interrupt, Workbench.of(task, settings, interrupt, models) as bench:
         if settings.folds is not None:
             return evolve_folds(bench, path, resume=resume, progress=progress)
-        division = split_task(task, settings.seed)
+        chronological = settings.division == "chronological"
+        division = chronological_split(task) if chronological else split_task(task, settings.seed)
         return evolve_division(bench, division, path, resume=resume, progress=progress)

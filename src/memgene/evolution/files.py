@@ -10,13 +10,13 @@ from pathlib import Path
 from memgene.evolution.journal import sync_folder
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Write UTF-8 text so that a crash leaves the former file or the new one. Renames of a folder
-    become durable with `sync_folder`."""
+def write_whole(path: Path, content: str | bytes) -> None:
+    """Write bytes, or text as UTF-8, so that a crash leaves the former file or the new one.
+    Renames of a folder become durable with `sync_folder`."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.tmp")
-    with temporary.open("w", encoding="utf-8", newline="\n") as file:
-        file.write(text)
+    with temporary.open("wb") as file:
+        file.write(content.encode() if isinstance(content, str) else content)
         file.flush()
         os.fsync(file.fileno())
     os.replace(temporary, path)

@@ -22,7 +22,7 @@ from typing import Any, Protocol
 
 import tomli_w
 
-from memgene.core import Clock, RunError, content_hash
+from memgene.core import Clock, NotFoundError, RunError, content_hash
 from memgene.evaluation.case import Case
 from memgene.evaluation.records import read_cases, update_cases
 from memgene.evolution.events import Resumed
@@ -30,6 +30,7 @@ from memgene.evolution.files import write_folder, write_whole
 from memgene.evolution.journal import Journal, sync_folder
 from memgene.evolution.lock import LOCK_NAME, RunLock
 from memgene.evolution.provenance import git_revision, versions
+from memgene.genome import read_config
 from memgene.retrieval.config import RetrievalConfig
 
 FORMAT = 1
@@ -107,19 +108,19 @@ class RunFolder:
         """Folder of a candidate (`003`) or of a final row (`final/bm25`)."""
         return self.path / subject if "/" in subject else self.path / "candidates" / subject
 
-    def save_files(self, subject: str, files: Mapping[str, str]) -> None:
+    def save_files(self, subject: str, files: Mapping[str, str | bytes]) -> None:
         """Write a subject's genome files, each whole."""
-        for name, text in files.items():
-            write_whole(self.folder_of(subject) / name, text)
+        for name, content in files.items():
+            write_whole(self.folder_of(subject) / name, content)
         sync_folder(self.folder_of(subject))
 
     def load_config(self, subject: str, file: str = "retrieval.toml") -> RetrievalConfig:
-        """The configuration of a subject."""
+        """The configuration of a subject, with the router beside it where it names one."""
         path = self.folder_of(subject) / file
         try:
-            return RetrievalConfig.from_toml(path.read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            raise RunError(f"{path} is gone, though the journal names it") from None
+            return read_config(path)
+        except NotFoundError as error:
+            raise RunError(f"{path} is gone, though the journal names it: {error}") from None
 
     def save_cases(self, subject: str, cases: Sequence[Case], file: str = CASES) -> None:
         """Add cases to the subject's record; those of the same questions are replaced."""

@@ -69,8 +69,8 @@ def seal(task: Task, division: Division, seed: int = 0) -> tuple[DevVal, SealedT
     """
     evolving = _counted_only(part(task, division, Split.DEV, Split.VAL))
     test = _counted_only(part(task, division, Split.TEST))
-    dev = tuple(q for q in evolving.questions if division.of[q.group] is Split.DEV)
-    val = tuple(q for q in evolving.questions if division.of[q.group] is Split.VAL)
+    dev = tuple(q for q in evolving.questions if division.split_of(q) is Split.DEV)
+    val = tuple(q for q in evolving.questions if division.split_of(q) is Split.VAL)
     for name, found in (("dev", dev), ("val", val), ("test", test.questions)):
         if not found:
             raise InputError(f"task {task.name!r} has no {name} questions that count")

@@ -7,6 +7,8 @@ from typing import Any
 
 from memgene.core import Budget, ConfigError, InputError
 from memgene.evolution.briefing import LEAST_TOKENS, MOST_TOKENS
+from memgene.evolution.coevolve.plan import Attribution, CoevolvePlan
+from memgene.evolution.coevolve.steps import steps_of
 from memgene.evolution.diagnosis import is_ranking
 from memgene.evolution.guard import GuardMode
 from memgene.evolution.preset import Preset, get_preset
@@ -16,7 +18,8 @@ from memgene.settings import SandboxSettings
 from memgene.tasks.metrics import get_metric
 from memgene.tasks.task import Task
 
-STRATEGIES = ("config", "program")
+STRATEGIES = ("config", "program", "coevolve")
+DIVISIONS = ("groups", "chronological")
 _ANSWERS = "token_f1"
 PROPOSERS = ("rule", "random", "llm")
 
@@ -28,7 +31,9 @@ class EvolveSettings:
     answer questions (1 = none beside the caller's, None = as many as the agent's model takes);
     they do not change results. `diagnosis_tokens` bounds the prompt of the proposer `llm`
     (estimated; small models do better with less). `program` says how the strategy `program`
-    searches; without one the preset's plan is taken. `sandbox` says how programs are to run.
+    searches, `coevolve` how the strategy of that name learns; without one the preset's plan is
+    taken. `sandbox` says how programs are to run. `division`: what dev, val and test are made of,
+    whole groups, or (`chronological`) the early, later and last questions inside each group.
 
     Raises ConfigError or InputError on construction when something is unknown or out of range.
     """
@@ -47,12 +52,15 @@ class EvolveSettings:
     workers: int | None = None
     diagnosis_tokens: int = MOST_TOKENS
     program: ProgramPlan | None = None
+    coevolve: CoevolvePlan | None = None
+    division: str = "groups"
     sandbox: SandboxSettings = SandboxSettings()  # noqa: RUF009 - frozen
 
     def __post_init__(self) -> None:
         _one_of("strategy", self.strategy, STRATEGIES)
         _one_of("proposer", self.proposer, PROPOSERS)
         _one_of("guard", self.guard, tuple(GuardMode))
+        _one_of("division", self.division, DIVISIONS)
         get_preset(self.preset)
         if self.metric is not None:
             get_metric(self.metric)
@@ -64,6 +72,8 @@ class EvolveSettings:
         self._refuse_without_effect()
         if self.folds is not None and self.folds < 2:
             raise InputError(f"folds must be at least 2, got {self.folds}")
+        if self.folds is not None and self.division != "groups":
+            raise InputError("folds divide the groups; they cannot be chronological inside them")
         if self.seed < 0:
             raise InputError(f"seed must be 0 or more, got {self.seed}")
         if self.workers is not None and self.workers < 1:
@@ -87,10 +97,20 @@ class EvolveSettings:
         return plan.changed(iterations=self.budget.iterations)
 
     @property
+    def coevolution(self) -> CoevolvePlan:
+        """How router and memory learn."""
+        if self.coevolve is not None:
+            return self.coevolve
+        return coevolve_plan(self.preset, self.agent)
+
+    @property
     def rounds(self) -> int:
         """The round limit."""
         if self.strategy == "program":
             return self.programs.iterations
+        if self.strategy == "coevolve":
+            steps = len(steps_of(self.coevolution, empty=False))
+            return min(self.budget.iterations or steps, steps)
         return self.budget.iterations or self.plan.rounds
 
     def metric_for(self, task: Task) -> str:
@@ -118,6 +138,8 @@ class EvolveSettings:
             "folds": self.folds,
             "diagnosis_tokens": self.diagnosis_tokens if self._diagnosed else None,
             "program": self.programs.to_dict() if self.strategy == "program" else None,
+            "coevolve": self.coevolution.to_dict() if self.strategy == "coevolve" else None,
+            "division": self.division if self.division != "groups" else None,
         }
 
     def _refuse_without_effect(self) -> None:
@@ -126,12 +148,31 @@ class EvolveSettings:
             raise InputError(
                 "guard is of strategy config; a program search has --plan gate_items=N"
             )
-        if self.strategy != "program" and self.program is not None:
-            raise InputError(f"plan is of strategy program, not of {self.strategy}")
+        for strategy, plan in (("program", self.program), ("coevolve", self.coevolve)):
+            if self.strategy != strategy and plan is not None:
+                raise InputError(f"this plan is of strategy {strategy}, not of {self.strategy}")
+        if self.strategy == "coevolve" and self.proposer != PROPOSERS[0]:
+            raise InputError("nothing is proposed in a co-evolution; leave proposer out")
+        if self.strategy == "coevolve" and self.coevolution.follow and self.guard != "normal":
+            raise InputError("a plan with follow=true has no guard; leave guard out")
+
+    @property
+    def attributes_with_a_model(self) -> bool:
+        """Whether a language model is needed in role attribute."""
+        plan = self.coevolution
+        asked = plan.attribution is Attribution.LLM or plan.check_time
+        return self.strategy == "coevolve" and asked
 
     @property
     def _diagnosed(self) -> bool:
         return self.proposer == "llm" and self.strategy == "config"
+
+
+def coevolve_plan(preset: str, agent: str) -> CoevolvePlan:
+    """The plan of a preset: as published it has a language model where the agent is one."""
+    if preset == "paper":
+        return CoevolvePlan.paper(model=agent != "offline")
+    return CoevolvePlan()
 
 
 def _one_of(what: str, given: str, known: tuple[str, ...]) -> None:

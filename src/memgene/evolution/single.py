@@ -7,6 +7,7 @@ from pathlib import Path
 from memgene.core import InputError
 from memgene.evolution.budget import BudgetMeter
 from memgene.evolution.candidates import Candidates
+from memgene.evolution.coevolve.single import CoEvolution
 from memgene.evolution.config_search import (
     ConfigSearch,
     SearchOutcome,
@@ -57,6 +58,8 @@ def evolve_division(
         if bench.settings.strategy == "program":
             with ProgramEvolution(bench, run, data, division.origin, progress, place) as programs:
                 return programs.run(sealed)
+        if bench.settings.strategy == "coevolve":
+            return CoEvolution(bench, run, data, division.origin, progress, place).run(sealed)
         return _Evolution(bench, run, data, division.origin, progress, place).run(sealed)
 
 
@@ -81,7 +84,7 @@ def prepare(bench: Workbench, division: Division) -> tuple[DevVal, SealedTest]:
         pays = bench.answers_with_a_model
         llm = "toolkit" in bench.roles
         require_a_child(bench.settings.programs, data, meter, pays=pays, llm=llm)
-    else:
+    elif bench.settings.strategy == "config":
         require_a_round(meter, data)
     return data, sealed
 

@@ -65,6 +65,8 @@ class Workbench:
         configuration it is. Raises ConfigError when an agent, embedder or harness is unknown, and
         when a language model is needed that is not set; SandboxUnavailableError where programs
         cannot be isolated as required."""
+        if settings.attributes_with_a_model:
+            (llms or RoleModels.of({})).need("attribute", "attribution=llm or check_time=true")
         if settings.proposer == "llm":
             asked = "reflector" if settings.strategy == "program" else "diagnose"
             (llms or RoleModels.of({})).need(asked, "proposer 'llm'")
@@ -122,6 +124,7 @@ class Workbench:
         else:
             wanted = ["extract", "rewrite"]
             wanted += ["diagnose"] if self.settings.proposer == "llm" else []
+            wanted += ["attribute"] if self.settings.attributes_with_a_model else []
         wanted += ["task"] if self.answers_with_a_model else []
         found = {role: self.llms.get(role) for role in wanted} if self.llms else {}
         return {role: model for role, model in sorted(found.items()) if model is not None}
@@ -158,7 +161,9 @@ class Workbench:
     @property
     def engine_models(self) -> EngineModels:
         """The models that the bank's engine may call."""
-        return EngineModels(self.roles.get("extract"), self.roles.get("rewrite"))
+        return EngineModels(
+            self.roles.get("extract"), self.roles.get("rewrite"), self.roles.get("attribute")
+        )
 
     def diagnoser(self) -> LLM:
         """The model that diagnoses."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Self
 from memgene.core import ConfigError, DataError
 from memgene.embed.protocol import Embedder, WordVectors
 from memgene.embed.registry import load_embedder, word_vectors
+from memgene.engine.learned import LearnedMemory
 from memgene.engine.models import EngineModels
 from memgene.harness.bank import BankHarnessFactory
 from memgene.harness.baselines.full_context import FullContext
@@ -189,12 +190,19 @@ def bank_factory(
     embedder: str | Embedder = "static",
     name: str = "bank",
     models: LoadedModels | None = None,
+    learned: LearnedMemory | None = None,
 ) -> BankHarnessFactory:
-    """Bank harnesses of a configuration, with the static word vectors for the soft match view."""
+    """Bank harnesses of a configuration, with the static word vectors for the soft match view, and
+    what an earlier life of the memory learned."""
     shared = models or LoadedModels()
     loaded = shared.embedder(embedder)
     return BankHarnessFactory(
-        config, loaded, shared.words(loaded), name, models=shared.engine(config)
+        config,
+        loaded,
+        shared.words(loaded),
+        name,
+        models=shared.engine(config),
+        learned=learned,
     )
 
 
@@ -208,7 +216,7 @@ def _genome(spec: str, path: Path, models: LoadedModels | None) -> HarnessFactor
 
         runtime = _needed(spec, models).programs(bundle.embedder)
         return ProgramHarnessFactory(Program(bundle.program), runtime, spec)
-    return bank_factory(bundle.config, bundle.embedder, spec, models)
+    return bank_factory(bundle.config, bundle.embedder, spec, models, bundle.memory)
 
 
 def _program(spec: str, embedder: str | Embedder, models: LoadedModels | None) -> HarnessFactory:

@@ -15,6 +15,7 @@ from memgene.llm.protocol import LLM
 from memgene.programs.declared import contract_of
 from memgene.programs.guest.bank import check_bank_config
 from memgene.programs.guest.chroma.real import require_chromadb
+from memgene.programs.guest.configuring import sent
 from memgene.programs.guest.models import described
 from memgene.programs.hosting import HostCalls
 from memgene.programs.program import Contract, Program, ProgramLimits
@@ -103,7 +104,7 @@ class ProgramRuntime:
             "source": program.source,
             "seed": self._seed,
             "now": NOW.isoformat(),
-            "config": self._config.to_toml() if self._config else None,
+            **sent(self._config),
             **described(self._embedder, self._words),
         }
         worker = self._sandbox.start(first, calls.table)

@@ -14,6 +14,7 @@ from memgene.evaluation.statistics import paired_difference
 from memgene.evolution.programs.patch import patch_of
 from memgene.evolution.rundir import read_run
 from memgene.evolution.scoring import value
+from memgene.reports.coevolve_comparing import LearningChange, StateSide, compare_states
 from memgene.reports.config_history import GENOME, read_config
 from memgene.reports.lineage import LineageView, read_lineage
 from memgene.reports.node import Node
@@ -58,7 +59,7 @@ class SplitChange:
 
 @dataclass(frozen=True, slots=True)
 class LeverChange:
-    """A lever's value in each of the two; learned weights (`ranker`) by their digest."""
+    """A lever's value in each of the two; of learned weights (`ranker`, `router`) the digest."""
 
     lever: str
     a: Any
@@ -68,7 +69,8 @@ class LeverChange:
 @dataclass(frozen=True, slots=True)
 class CandidateDiff:
     """What changed from A to B. `patch` is the unified difference of programs, `levers` those of
-    configurations that differ; `names` are the two as they can be asked for again."""
+    configurations that differ, `learning` what states of a co-evolution learned (None for others);
+    `names` are the two as they can be asked for again."""
 
     run: str
     strategy: str
@@ -80,6 +82,7 @@ class CandidateDiff:
     levers: tuple[LeverChange, ...]
     splits: tuple[SplitChange, ...]
     questions: tuple[QuestionChange, ...]
+    learning: LearningChange | None = None
 
     def model_dump(self) -> dict[str, Any]:
         """Plain values, as `memgene diff --json` prints them."""
@@ -118,6 +121,7 @@ def compare_candidates(folder: Path, a: str, b: str) -> CandidateDiff:
         levers=_levers(first, second),
         splits=_splits(questions, first, seed),
         questions=questions,
+        learning=_learning(first, second),
     )
 
 
@@ -158,6 +162,18 @@ def _levers(first: _Side, second: _Side) -> tuple[LeverChange, ...]:
     return tuple(
         LeverChange(lever, old, new) for lever, (old, new) in before.difference(after).items()
     )
+
+
+def _learning(first: _Side, second: _Side) -> LearningChange | None:
+    """What two states learned; None for what is no state of a co-evolution."""
+    sides = (first, second)
+    if any(candidate_file(side.folder, side.node.id, GENOME) is None for side in sides):
+        return None
+    a, b = (
+        StateSide(s.folder, s.node.id, read_config(s.folder, s.node.id), s.cases.get("val", ()))
+        for s in sides
+    )
+    return compare_states(a, b, read_events(first.folder))
 
 
 def _questions(first: _Side, second: _Side, metric: str) -> tuple[QuestionChange, ...]:

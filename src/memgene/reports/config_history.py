@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from memgene.core import NotFoundError, RunError
 from memgene.evolution.event import Event
 from memgene.evolution.events import (
     Accepted,
@@ -16,6 +17,7 @@ from memgene.evolution.events import (
     RoundFinished,
     Stopped,
 )
+from memgene.genome import read_config as read_stored
 from memgene.reports.history import Cases, History, zeros
 from memgene.reports.model import Change, Round, Verdict, Wording
 from memgene.reports.numbers import points, value
@@ -23,7 +25,6 @@ from memgene.reports.recorded import (
     evaluations,
     first,
     of_kind,
-    required_file,
     split_cases,
 )
 from memgene.retrieval.config import RetrievalConfig
@@ -57,8 +58,12 @@ def config_history(folder: Path, events: Sequence[Event], metric: str) -> Histor
 
 
 def read_config(folder: Path, candidate: str) -> RetrievalConfig:
-    """A candidate's configuration. Raises RunError when it is gone."""
-    return RetrievalConfig.from_toml(required_file(folder, candidate, GENOME))
+    """A candidate's configuration, with its router. Raises RunError when it is gone."""
+    path = folder / "candidates" / candidate / GENOME
+    try:
+        return read_stored(path)
+    except NotFoundError as error:
+        raise RunError(f"{path} is gone, though the journal names it: {error}") from None
 
 
 def _round(

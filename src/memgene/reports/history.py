@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from memgene.evaluation.case import Case
+from memgene.reports.coevolve_model import Learning
 from memgene.reports.model import Chosen, Draft, Followed, Round, Wording
 
 Cases = Mapping[str, Case]
@@ -18,7 +19,8 @@ class History:
 
     `line` are the rounds that a followed question goes through, `kept` the one of them whose gain
     over the first counts. `start` says what the search began
-    with where it was a choice. `chosen` is the program that the search yields.
+    with where it was a choice. `chosen` is the program that the search yields, `learning` what a
+    co-evolution learned, `notes` what else is to be said of the run.
     """
 
     wording: Wording
@@ -31,6 +33,8 @@ class History:
     drafts: tuple[Draft, ...] = ()
     start: str = ""
     chosen: Chosen | None = None
+    learning: Learning | None = None
+    notes: tuple[str, ...] = ()
 
 
 def follow(history: History, metric: str) -> Followed | None:

@@ -13,6 +13,7 @@ from memgene.evolution.event import Event
 from memgene.evolution.events import Finished, Promoted, RoundFinished, RunStarted
 from memgene.evolution.programs.events import IterationFinished
 from memgene.evolution.rundir import read_run
+from memgene.reports.coevolve_nodes import coevolve_nodes
 from memgene.reports.config_nodes import config_nodes
 from memgene.reports.node import Node, Rejection, Status
 from memgene.reports.program_nodes import program_nodes
@@ -92,7 +93,7 @@ def lineage_of(folder: Path, events: Sequence[Event]) -> LineageView:
     """The candidates that the journal of a run folder tells of, and those of its folds."""
     started = first(events, RunStarted)
     promoted = first(events, Promoted)
-    nodes = (*config_nodes(events), *program_nodes(events))
+    nodes = (*config_nodes(events), *program_nodes(events), *coevolve_nodes(events))
     return LineageView(
         run=str(folder),
         strategy=started.strategy if started else "",

@@ -8,6 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from memgene.evaluation.case import Case
+from memgene.evolution.coevolve.events import (
+    CoevolutionStarted,
+    PhaseFinished,
+    Retrained,
+    WeightFixed,
+)
+from memgene.evolution.coevolve.state import MEMORY_FILE
 from memgene.evolution.event import Event
 from memgene.evolution.events import (
     Advised,
@@ -22,7 +29,9 @@ from memgene.evolution.events import (
 from memgene.evolution.programs.events import Drafted, ProgramsStarted
 from memgene.evolution.result import EVOLVED, START, add_usage
 from memgene.evolution.rundir import BEST, read_run
+from memgene.genome import read_config
 from memgene.reports import outcome
+from memgene.reports.coevolve_history import coevolve_history
 from memgene.reports.config_history import GENOME, config_history
 from memgene.reports.history import History, follow
 from memgene.reports.model import Chosen, RunView, Trajectory, was_asked
@@ -32,7 +41,16 @@ from memgene.reports.recorded import first, fold_folders, read_events
 from memgene.retrieval.config import RetrievalConfig
 from memgene.sandbox import Level
 
-_PAID = (Advised, Drafted, Evaluated, Proposed, Refitted)
+_PAID = (
+    Advised,
+    CoevolutionStarted,
+    Drafted,
+    Evaluated,
+    PhaseFinished,
+    Proposed,
+    Refitted,
+    Retrained,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +112,11 @@ def _part(folder: Path, name: str, metric: str) -> _Part:
     events = read_events(folder)
     started = first(events, RunStarted)
     test, val = outcome.read_rows(folder, events)
-    programs = first(events, ProgramsStarted) is not None
-    read = program_history if programs else config_history
+    read = config_history
+    if first(events, ProgramsStarted) is not None:
+        read = program_history
+    elif first(events, CoevolutionStarted) is not None:
+        read = coevolve_history
     history = read(folder, events, started.metric if started else metric)
     return _Part(name, started, events, history, test, val)
 
@@ -112,6 +133,7 @@ def _trajectory(part: _Part, metric: str, seed: int) -> Trajectory:
         stopped=history.stopped,
         summary=history.summary,
         drafts=history.drafts,
+        learning=history.learning,
     )
 
 
@@ -143,11 +165,14 @@ def _usage(parts: Sequence[_Part]) -> dict[str, dict[str, float]]:
 
 
 def _seconds(parts: Sequence[_Part]) -> float:
-    return sum(e.seconds for p in parts for e in p.events if isinstance(e, _PAID))
+    taken = (*_PAID, WeightFixed)
+    return sum(e.seconds for p in parts for e in p.events if isinstance(e, taken))
 
 
 def _evaluations(parts: Sequence[_Part]) -> int:
-    return sum(e.questions for p in parts for e in p.events if isinstance(e, Evaluated))
+    events = [event for part in parts for event in part.events]
+    asked = sum(event.questions for event in events if isinstance(event, Evaluated))
+    return asked + sum(event.played for event in events if isinstance(event, PhaseFinished))
 
 
 def _best(folder: Path) -> dict[str, str]:
@@ -155,11 +180,11 @@ def _best(folder: Path) -> dict[str, str]:
     path = folder / BEST / GENOME
     if not path.exists():
         return {}
-    config = RetrievalConfig.from_toml(path.read_text(encoding="utf-8"))
+    config = read_config(path)
     changed = {
         lever: f"{value(new)} (default {value(old)})"
         for lever, (old, new) in RetrievalConfig().difference(config).items()
-        if lever != "ranker"
+        if lever not in ("ranker", "router")
     }
     if config.ranker is not None:
         learned = config.ranker
@@ -167,6 +192,11 @@ def _best(folder: Path) -> dict[str, str]:
             f"{len(learned.weight)} features, fitted on {learned.questions} questions "
             f"by {learned.target.replace('_', ' ')}"
         )
+    if config.router is not None:
+        routes = ", ".join(config.router.routes)
+        changed["router"] = f"weighs {routes} for each question ({config.router.digest})"
+    if (folder / BEST / MEMORY_FILE).exists():
+        changed["memory"] = f"what was learned of memories: {BEST}/{MEMORY_FILE}"
     if not changed and not (folder / BEST / PROGRAM).exists():
         return {"(nothing)": "the default configuration"}
     return changed
@@ -213,4 +243,5 @@ def _notes(parts: Sequence[_Part], folds: bool) -> tuple[str, ...]:
                 )
             elif isinstance(event, Promoted):
                 notes.append(f"{where}promoted candidate {event.candidate}.")
+        notes += [f"{where}{note}" for note in part.history.notes]
     return tuple(notes)

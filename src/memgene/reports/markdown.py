@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
+from memgene.reports import coevolve_markdown
+from memgene.reports.markdown_tables import line, table
 from memgene.reports.model import RunView
 from memgene.reports.node import Node
 from memgene.reports.numbers import duration, interval, points, probability, signed
@@ -11,7 +13,7 @@ from memgene.reports.rounds import UNASKED
 
 
 def markdown(view: RunView) -> str:
-    """Headline, result table with intervals, paired differences, categories."""
+    """Headline, result table with intervals, paired differences, categories, programs, training."""
     lines = [f"# {view.task}: {view.strategy} evolution", ""]
     if not view.finished:
         lines += ["The run is not finished; this is its state so far.", ""]
@@ -20,7 +22,7 @@ def markdown(view: RunView) -> str:
     lines += _result(view)
     if view.differences:
         lines += ["", "Evolved minus each, on the same questions:", ""]
-        lines += _table(
+        lines += table(
             ("memory", "difference", "95 % interval", "p"),
             (
                 (d.name, signed(d.delta), interval(d.low, d.high), probability(d.p))
@@ -30,7 +32,7 @@ def markdown(view: RunView) -> str:
     if view.categories:
         names = list(dict.fromkeys(name for row in view.categories for name in row.means))
         lines += ["", f"{view.metric} by category:", ""]
-        lines += _table(
+        lines += table(
             ("memory", *names, "lowest", "spread"),
             (
                 (
@@ -43,6 +45,10 @@ def markdown(view: RunView) -> str:
             ),
         )
     lines += _programs(view)
+    for one in view.trajectories:
+        if one.learning is not None:
+            where = f" of {one.name}" if len(view.trajectories) > 1 else ""
+            lines += coevolve_markdown.learning(one.learning, where)
     if not view.search_asked:
         lines += ["", UNASKED]
     lines += ["", f"Wall time {duration(view.seconds)}."]
@@ -59,7 +65,7 @@ def _result(view: RunView) -> list[str]:
         f"95 % bootstrap intervals{method}."
     )
     cells = ((n, points(s.mean), interval(s.low, s.high), str(s.n)) for n, s in rows)
-    return [words, "", *_table(("memory", view.metric, "95 % interval", "questions"), cells)]
+    return [words, "", *table(("memory", view.metric, "95 % interval", "questions"), cells)]
 
 
 def _programs(view: RunView) -> list[str]:
@@ -77,32 +83,14 @@ def _programs(view: RunView) -> list[str]:
                 "became",
                 "what it is, or why not",
             )
-            lines += _table(head, (_program(draft.node) for draft in one.drafts), numbers=2)
+            lines += table(head, (_program(draft.node) for draft in one.drafts), numbers=2)
     if view.program is not None:
-        lines += ["", f"{view.program.title}: {_line(view.program.about)}"]
+        lines += ["", f"{view.program.title}: {line(view.program.about)}"]
     return lines
 
 
 def _program(node: Node) -> Sequence[str]:
     reasons = [f"{each.stage}: {each.reason}" for each in node.rejections]
     became = f"{node.status}, regressed" if node.regressed else str(node.status)
-    told = _line(" — ".join(filter(None, (node.title, *reasons))))
+    told = line(" — ".join(filter(None, (node.title, *reasons))))
     return (node.id, points(node.score), signed(node.delta), node.parent or "–", became, told)
-
-
-def _line(text: str) -> str:
-    """Text on one line, without what Markdown would take for HTML."""
-    return " ".join(text.split()).replace("<", "&lt;")
-
-
-def _table(
-    head: Sequence[str], rows: Iterable[Sequence[str]], numbers: int | None = None
-) -> list[str]:
-    """Rows under a head; `numbers` columns after the first are right-aligned (None: all)."""
-    right = len(head) - 1 if numbers is None else numbers
-    rule = ["---"] + ["---:"] * right + ["---"] * (len(head) - 1 - right)
-    return [_row(head), _row(rule), *(_row(row) for row in rows)]
-
-
-def _row(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"

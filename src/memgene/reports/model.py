@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from memgene.evaluation.case import Case
+from memgene.reports.coevolve_model import Learning
 from memgene.reports.node import Node
 
 
@@ -145,18 +146,21 @@ class Draft:
 @dataclass(frozen=True, slots=True)
 class Wording:
     """How a strategy's page calls things: what the plot counts, what a row of a table is, which
-    verdicts there can be, and which candidates the followed question goes through."""
+    verdicts there can be, which candidates the followed question goes through, and the title over
+    the list of rounds."""
 
     step: str
     row: str
     verdicts: tuple[Verdict, ...]
     followed: str
+    rounds: str = "What changed each round, and why"
 
 
 @dataclass(frozen=True, slots=True)
 class Trajectory:
     """One evolution's rounds; a run with folds has several. `drafts` are the programs that a
-    program search wrote, `summary` counts what was tried."""
+    program search wrote, `learning` what a co-evolution learned; `summary` counts what was
+    tried."""
 
     name: str
     wording: Wording
@@ -166,6 +170,7 @@ class Trajectory:
     stopped: str = ""
     summary: str = ""
     drafts: tuple[Draft, ...] = ()
+    learning: Learning | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ from enum import StrEnum
 
 
 class Status(StrEnum):
-    """Where a candidate stands: a seed (or the start of a configuration search), joined (the pool
-    took it in; the incumbent gave way to it), refused, promoted, or not judged yet."""
+    """Where a candidate stands: a seed (or the start of another search), joined (the pool took it
+    in; the incumbent gave way to it), refused, promoted, or not judged yet."""
 
     SEED = "seed"
     JOINED = "joined"
@@ -23,7 +23,7 @@ class Rejection:
 
     `stage` of programs: draft (no program came about that the gates let pass), duplicate, gate
     (the paired gate against its parent), runtime (it broke at work). Of configurations: guard,
-    revert. Of both: recheck (on fresh val questions).
+    revert; of states of a co-evolution: guard. Of all: recheck (on fresh val questions).
     """
 
     stage: str

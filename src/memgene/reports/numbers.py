@@ -40,6 +40,11 @@ def duration(seconds: float | None) -> str:
     return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
 
 
+def counted(count: int, noun: str, plural: str = "") -> str:
+    """A number with its noun: `1 memory`, `3 memories`."""
+    return f"{count} {noun if count == 1 else plural or f'{noun}s'}"
+
+
 def value(item: object) -> str:
     """A lever's value: short, without needless digits."""
     if isinstance(item, bool):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.resources import files
 from string import Template
 
-from memgene.reports import facts, headline, programs, rounds, traces
+from memgene.reports import coevolve_parts, facts, headline, programs, rounds, traces
 from memgene.reports.elements import element, join
 from memgene.reports.model import RunView
 
@@ -20,7 +20,11 @@ def page(view: RunView) -> str:
             headline.headline(view),
             headline.comparison(view),
             headline.trajectories(view),
+            coevolve_parts.training(view),
             rounds.rounds(view),
+            coevolve_parts.routing(view),
+            coevolve_parts.memory(view),
+            coevolve_parts.graph(view),
             programs.tree(view),
             programs.chosen(view.program),
             facts.categories(view),
@@ -39,6 +43,7 @@ def page(view: RunView) -> str:
                 view.metric,
             ),
             facts.cost(view),
+            coevolve_parts.cost(view),
             facts.settings(view),
         )
     )

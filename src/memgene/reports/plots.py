@@ -46,7 +46,7 @@ def trajectory(
     if not scores:
         return element("p", f"No {step} has a score yet.", class_="quiet")
     scores += [r.best for r in drawn if r.best is not None]
-    ticks = _ticks(min(scores), max(scores))
+    ticks = round_ticks(min(scores), max(scores))
     frame = _Frame(width, height, drawn[0].number, drawn[-1].number, ticks[0], ticks[-1])
     label = f"{metric} on val per {step}, from {points(scores[0])} to {points(max(scores))}"
     numbers = list(dict.fromkeys(r.number for r in drawn))
@@ -120,7 +120,7 @@ def intervals(bars: Sequence[Bar], zero: bool = False) -> Markup:
     return element("div", *rows, class_="bars")
 
 
-def _ticks(low: float, high: float) -> list[float]:
+def round_ticks(low: float, high: float) -> list[float]:
     """Round numbers that enclose both scores, three to seven of them."""
     room = max(high - low, 0.01)
     step = next(s for s in (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1e9) if room / s <= 5)
@@ -130,7 +130,7 @@ def _ticks(low: float, high: float) -> list[float]:
     return [round(n * step, 6) for n in range(first, last + 1)]
 
 
-def _label(tick: float) -> str:
+def tick_label(tick: float) -> str:
     """A tick in points, without a decimal where it is a whole number."""
     return f"{100 * tick:.4g}"
 
@@ -142,7 +142,7 @@ def _axes(frame: _Frame, ticks: Sequence[float], numbers: Sequence[int], step: s
         parts.append(
             Markup(
                 f'<path class="grid" d="M{_LEFT} {y:.1f}H{frame.width - _RIGHT}"/>'
-                f'<text x="{_LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">{_label(tick)}</text>'
+                f'<text x="{_LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">{tick_label(tick)}</text>'
             )
         )
     every = max(1, math.ceil(len(numbers) / (frame.width / 40)))

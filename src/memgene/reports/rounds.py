@@ -21,7 +21,10 @@ def rounds(view: RunView) -> Markup:
         if one.drafts:
             continue
         body = join(
-            (element("ol", *(_round(r) for r in one.rounds), class_="rounds"), _causes(one.rounds))
+            (
+                element("ol", *(_round(r, one.wording.step) for r in one.rounds), class_="rounds"),
+                _causes(one.rounds),
+            )
         )
         if len(view.trajectories) == 1:
             parts.append(body)
@@ -30,7 +33,7 @@ def rounds(view: RunView) -> Markup:
     if not parts:
         return Markup("")
     lead = "" if view.search_asked else UNASKED
-    return section("What changed each round, and why", *parts, lead=lead)
+    return section(view.trajectories[0].wording.rounds, *parts, lead=lead)
 
 
 def zeros(view: RunView) -> Markup:
@@ -111,8 +114,8 @@ def _short(text: str, limit: int) -> str:
     return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"
 
 
-def _round(one: Round) -> Markup:
-    head: list[Piece] = [element("b", f"Round {one.number}"), " "]
+def _round(one: Round, step: str) -> Markup:
+    head: list[Piece] = [element("b", f"{step.capitalize()} {one.number}"), " "]
     head.append(element("span", one.verdict.value, class_=f"badge {one.verdict.value}"))
     if one.kind and one.verdict is not Verdict.START:
         head.append(element("span", f" {one.kind}", class_="quiet"))

@@ -95,12 +95,15 @@ def _hit(place: int, hit: HitTrace, case: Case) -> tuple[Piece, ...]:
 
 
 def why(reasons: Mapping[str, Any]) -> Markup:
-    """`view #rank (score)` per view that found it, then each rescoring factor."""
+    """`view #rank (score)` per view that found it, the weights of the routes where they were
+    weighed for the question, then each rescoring factor."""
     words = [
         f"{name} #{view['rank']} ({view['score']:.2f})"
         for name, view in (reasons.get("views") or {}).items()
         if view.get("rank") is not None
     ]
+    weights = reasons.get("weights") or {}
+    words += [f"weight of {name} {weight:.2f}" for name, weight in weights.items()]
     factors = reasons.get("factors") or {}
     words += [f"{name} {value:+.2f}" for name, value in factors.items() if value]
     return element("small", ", ".join(words) or "–", class_="quiet")

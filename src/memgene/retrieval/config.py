@@ -1,7 +1,5 @@
-"""The retrieval configuration: the structured action space that evolution searches.
-
-Source: EvolveMem §3 (levers, ranges, minimal start); the levers that the paper does not have
-(window, episode, soft match, speaker, length, neighbour bonus, learned fusion) are memgene's.
+"""The retrieval configuration: the structured action space that evolution searches, with what was
+learned: weights of the learned fusion, a router, overrides by question type.
 """
 
 from __future__ import annotations
@@ -13,246 +11,36 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from memgene.core import ConfigError
-from memgene.retrieval.levers import Lever, Need, Symptom, lever
+from memgene.retrieval.action_space import ActionSpace
+from memgene.retrieval.levers import Lever
 from memgene.retrieval.question_type import QUESTION_TYPES
 from memgene.retrieval.ranker import Ranker
+from memgene.retrieval.router.observation import TWO_ROUTES
+
+if TYPE_CHECKING:
+    from memgene.retrieval.router.router import Router
 
 FORMAT = 1
-SWITCH = ("auto", "on", "off")
-FUSIONS = ("lexical_only", "dense_only", "sum", "weighted_sum", "rrf", "learned")
-_EMBED = (Need.EMBEDDINGS,)
-_WORDS = (Need.WORD_VECTORS,)
-_LLM = (Need.LLM,)
-_STORED = (Symptom.NEVER_STORED,)
-_WRONG = (Symptom.ANSWERED_WRONG,)
-EXTRACTIONS = ("off", "facts", "both")
-ANSWER_STYLES = ("concise", "explanatory", "verbatim", "list", "date", "choice")
-VERIFICATIONS = ("off", "strict", "multi")
-RERANKERS = ("off", "llm")
-_POOL = (Symptom.NOT_RETRIEVED,)
-_ORDER = (Symptom.RANKED_LOW,)
+VIEWS = ("lexical", "window", "episode", "dense", "soft", "structured", "entity_swap")
+"""Names of the views, in the order in which they are built."""
+ROUTED = ("sum", "weighted_sum", "learned")
+"""Fusions in which a router corrects the weights of the views; in q_rrf it weighs two routes."""
 
 
 @dataclass(frozen=True, slots=True)
-class RetrievalConfig:
+class RetrievalConfig(ActionSpace):
     """One point of the action space. Immutable; every change is checked and clamped.
 
-    `ranker` holds the learned weights (fusion `learned` needs it); `per_type` overrides levers
-    for *predicted* question types, never for a gold category.
+    `ranker` holds the learned weights (fusion `learned` needs it); `router` says for each question
+    how much each route counts (its own file beside the TOML, which names its digest); `per_type`
+    overrides levers for *predicted* question types, never for a gold category.
     """
 
-    # candidates per view; 0 switches the view off
-    lexical_k: int = lever(60, 5, 0, 100, treats=_POOL, about="candidates of the BM25 view")
-    window_k: int = lever(60, 0, 0, 100, treats=_POOL, about="candidates of the ±window BM25 view")
-    episode_k: int = lever(
-        20, 0, 0, 100, treats=_POOL, about="candidates of the whole-episode view"
-    )
-    dense_k: int = lever(
-        60, 0, 0, 100, needs=_EMBED, treats=_POOL, about="candidates of the dense view"
-    )
-    soft_k: int = lever(
-        0, 0, 0, 100, needs=_WORDS, treats=_POOL, about="candidates of the soft word match view"
-    )
-    structured_k: int = lever(
-        20,
-        0,
-        0,
-        100,
-        treats=(Symptom.NOT_RETRIEVED, Symptom.TEMPORAL),
-        about="candidates of the view over persons, entities and dates",
-    )
-    # what a view looks at
-    window: int = lever(
-        1, 0, 0, 3, treats=(*_ORDER, Symptom.MULTI_HOP), about="± units of a window"
-    )
-    lexical_drop_names: bool = lever(
-        True, False, treats=(Symptom.NAMES_MISLEAD,), about="person names out of the lexical query"
-    )
-    dense_drop_names: bool = lever(
-        True,
-        False,
-        needs=_EMBED,
-        treats=(Symptom.NAMES_MISLEAD,),
-        about="person names out of the dense query",
-    )
-    dense_center: str = lever(
-        "auto",
-        "off",
-        choices=SWITCH,
-        needs=_EMBED,
-        treats=_ORDER,
-        about="subtract the memory's mean vector (auto: for static embedders)",
-    )
-    dense_content_words: str = lever(
-        "auto",
-        "off",
-        choices=SWITCH,
-        needs=_EMBED,
-        treats=_ORDER,
-        about="embed only the query's content words (auto: for static embedders)",
-    )
-    max_df: float = lever(
-        0.03,
-        1.0,
-        0.001,
-        1.0,
-        treats=(Symptom.SLOW,),
-        about="query words in over 100 units and a larger share of all leave the full-text search",
-    )
-    # fusion
-    fusion: str = lever(
-        "weighted_sum", "lexical_only", choices=FUSIONS, treats=_ORDER, about="how views are joined"
-    )
-    weight_lexical: float = lever(1.0, 1.0, 0, 3, treats=_ORDER, about="weight of the BM25 view")
-    weight_window: float = lever(1.0, 0.0, 0, 3, treats=_ORDER, about="weight of the window view")
-    weight_episode: float = lever(1.0, 0.0, 0, 3, treats=_ORDER, about="weight of the episode view")
-    weight_dense: float = lever(
-        1.0, 0.0, 0, 3, needs=_EMBED, treats=_ORDER, about="weight of the dense view"
-    )
-    weight_soft: float = lever(
-        1.0, 0.0, 0, 3, needs=_WORDS, treats=_ORDER, about="weight of the soft word match view"
-    )
-    weight_structured: float = lever(
-        0.0,
-        0.0,
-        0,
-        3,
-        treats=(*_ORDER, Symptom.TEMPORAL),
-        about="weight of the structured view",
-    )
-    weight_speaker: float = lever(
-        1.0, 0.0, 0, 3, treats=_ORDER, about="weight of: said by a person the question names"
-    )
-    weight_length: float = lever(1.0, 0.0, 0, 3, treats=_ORDER, about="weight of log length")
-    # rescoring
-    neighbour_bonus: float = lever(
-        0.0,
-        0.0,
-        0,
-        1,
-        treats=(*_ORDER, Symptom.MULTI_HOP),
-        about="add this share of the best neighbour's score",
-    )
-    importance_weight: float = lever(0.0, 0.0, 0, 2, treats=_ORDER, about="boost by importance")
-    recency_weight: float = lever(
-        0.0, 0.0, 0, 2, treats=(Symptom.TEMPORAL,), about="boost by recency of the event"
-    )
-    half_life_days: float = lever(
-        30.0, 30.0, 1, 3650, treats=(Symptom.TEMPORAL,), about="days in which recency halves"
-    )
-    reinforcement_weight: float = lever(
-        0.0, 0.0, 0, 2, treats=_ORDER, about="boost by reinforcement"
-    )
-    utility_weight: float = lever(
-        0.0, 0.0, 0, 2, needs=(Need.VALUES,), treats=_ORDER, about="add this × (utility − ½)"
-    )
-    # expansion
-    temporal_neighbours: int = lever(
-        0, 0, 0, 3, treats=(*_POOL, Symptom.MULTI_HOP), about="± neighbours of the top units join"
-    )
-    entity_swap: bool = lever(
-        False,
-        False,
-        treats=(Symptom.NAMES_MISLEAD, *_POOL),
-        about="search again without person names and join the result as one more view",
-    )
-    entity_swap_k: int = lever(10, 10, 0, 25, treats=_POOL, about="candidates of the entity swap")
-    mmr_lambda: float = lever(
-        0.0, 0.0, 0, 0.9, needs=_EMBED, treats=(Symptom.MULTI_HOP,), about="weight of diversity"
-    )
-    # what the agent is given
-    context_k: int = lever(
-        10,
-        5,
-        1,
-        50,
-        treats=(Symptom.RANKED_LOW, Symptom.ANSWERED_WRONG),
-        about="units given to the agent",
-    )
-    context_chars: int = lever(
-        6000, 6000, 200, 20000, treats=(Symptom.ANSWERED_WRONG,), about="characters given"
-    )
-    # what needs a language model: what is stored, how a question is searched, how it is answered
-    extraction: str = lever(
-        "off",
-        "off",
-        choices=EXTRACTIONS,
-        needs=_LLM,
-        treats=_STORED,
-        about="store what was said (off), extracted facts, or both",
-    )
-    extraction_window: int = lever(
-        40, 40, 10, 80, needs=_LLM, treats=_STORED, about="turns a model extracts from at once"
-    )
-    extraction_tail: int = lever(
-        3, 3, 0, 10, needs=_LLM, treats=_STORED, about="last facts shown to the next window"
-    )
-    extraction_chunk: int = lever(
-        15, 15, 5, 40, needs=_LLM, treats=_STORED, about="turns of a chunk when a window fails"
-    )
-    coverage_pass: bool = lever(
-        True,
-        True,
-        needs=_LLM,
-        treats=_STORED,
-        about="ask again for names, numbers and dates that no fact mentions",
-    )
-    extraction_focus: str = lever(
-        "",
-        "",
-        needs=_LLM,
-        treats=_STORED,
-        about="topics that are looked for once more in every window, between semicolons",
-    )
-    decomposition: bool = lever(
-        False,
-        False,
-        needs=_LLM,
-        treats=(*_POOL, Symptom.MULTI_HOP),
-        about="search for sub-questions and merge the lists",
-    )
-    decomposition_max: int = lever(
-        3, 3, 1, 5, needs=_LLM, treats=(Symptom.MULTI_HOP,), about="most sub-questions"
-    )
-    intent_planning: bool = lever(
-        False,
-        False,
-        needs=_LLM,
-        treats=(*_POOL, Symptom.MULTI_HOP),
-        about="search for each fact the answer needs and merge the lists",
-    )
-    rerank: str = lever(
-        "off",
-        "off",
-        choices=RERANKERS,
-        needs=_LLM,
-        treats=_ORDER,
-        about="a language model orders the first units anew",
-    )
-    rerank_k: int = lever(20, 20, 2, 50, needs=_LLM, treats=_ORDER, about="units reranked")
-    answer_style: str = lever(
-        "concise",
-        "concise",
-        choices=ANSWER_STYLES,
-        needs=_LLM,
-        treats=_WRONG,
-        about="how the answer should look",
-    )
-    verification: str = lever(
-        "off",
-        "off",
-        choices=VERIFICATIONS,
-        needs=_LLM,
-        treats=_WRONG,
-        about="a second call checks drafts that abstain or are unsure",
-    )
-    verification_threshold: float = lever(
-        0.5, 0.5, 0, 1, needs=_LLM, treats=_WRONG, about="confidence below which a draft is checked"
-    )
     ranker: Ranker | None = None
+    router: Router | None = None
     per_type: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -271,6 +59,8 @@ class RetrievalConfig:
             raise ConfigError(
                 "fusion 'learned' needs fitted weights: evolve or fit on dev questions first"
             )
+        if self.router is not None:
+            _check_routes(self.router.routes, [f for f in fusions if f is not None])
 
     @classmethod
     def minimal(cls) -> RetrievalConfig:
@@ -278,12 +68,13 @@ class RetrievalConfig:
         return cls(**{name: declared.minimal for name, declared in levers().items()})
 
     def changed(self, **changes: Any) -> RetrievalConfig:
-        """A copy with some levers (or `ranker`, `per_type`) changed; unknown names are refused.
+        """A copy with some levers (or `ranker`, `router`, `per_type`) changed; unknown names are
+        refused.
 
         `per_type` is merged deeply: `{"when": {"recency_weight": 1.0}}` adds to what is there.
         """
         for name in changes:
-            if name not in ("ranker", "per_type"):
+            if name not in ("ranker", "router", "per_type"):
                 _lever(name)
         if "per_type" in changes:
             merged = {kind: dict(overrides) for kind, overrides in self.per_type.items()}
@@ -298,9 +89,11 @@ class RetrievalConfig:
         return replace(self, per_type={}, **overrides) if overrides else self
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, as stored in `retrieval.toml` and journals."""
+        """Plain values, as stored in `retrieval.toml` and journals; of a router its digest."""
         values: dict[str, Any] = {"format": FORMAT}
         values.update({name: getattr(self, name) for name in levers()})
+        if self.router is not None:
+            values["router"] = self.router.digest
         if self.per_type:
             values["per_type"] = {kind: dict(o) for kind, o in self.per_type.items()}
         if self.ranker is not None:
@@ -308,14 +101,19 @@ class RetrievalConfig:
         return values
 
     @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> RetrievalConfig:
-        """Inverse of `to_dict`; levers that are absent take their defaults."""
+    def from_dict(cls, values: Mapping[str, Any], router: Router | None = None) -> RetrievalConfig:
+        """Inverse of `to_dict`; levers that are absent take their defaults. `router` is the one
+        that the values name.
+
+        Raises ConfigError for anything unknown, and when a router is named and not the one given.
+        """
         values = dict(values)
         found = values.pop("format", None)
         if found != FORMAT:
             raise ConfigError(
                 f"retrieval configuration has format {found!r}; this version reads {FORMAT}"
             )
+        _check_router(values.pop("router", None), router)
         ranker = values.pop("ranker", None)
         per_type = values.pop("per_type", {})
         for name in values:
@@ -324,6 +122,7 @@ class RetrievalConfig:
             **values,
             per_type=per_type,
             ranker=None if ranker is None else Ranker.from_dict(ranker),
+            router=router,
         )
 
     def to_toml(self) -> str:
@@ -333,13 +132,9 @@ class RetrievalConfig:
         return tomli_w.dumps(self.to_dict())
 
     @classmethod
-    def from_toml(cls, text: str) -> RetrievalConfig:
-        """Read the text of a `retrieval.toml`."""
-        try:
-            values = tomllib.loads(text)
-        except tomllib.TOMLDecodeError as error:
-            raise ConfigError(f"retrieval configuration is not TOML: {error}") from error
-        return cls.from_dict(values)
+    def from_toml(cls, text: str, router: Router | None = None) -> RetrievalConfig:
+        """Read the text of a `retrieval.toml`; `router` is the one that it names, if it does."""
+        return cls.from_dict(parsed(text), router)
 
     @property
     def digest(self) -> str:
@@ -348,23 +143,31 @@ class RetrievalConfig:
         return hashlib.sha256(text.encode()).hexdigest()[:12]
 
     def difference(self, other: RetrievalConfig) -> dict[str, tuple[Any, Any]]:
-        """Levers whose values differ: name → (here, there); `ranker` and `per_type.…` included."""
+        """Levers whose values differ: name → (here, there); `ranker`, `router` and `per_type.…`
+        included, of the first two the digests."""
         changed = {
             name: (getattr(self, name), getattr(other, name))
             for name in levers()
             if getattr(self, name) != getattr(other, name)
         }
-        if self.ranker != other.ranker:
-            changed["ranker"] = (
-                self.ranker and self.ranker.digest,
-                other.ranker and other.ranker.digest,
-            )
+        for name in ("ranker", "router"):
+            here, there = getattr(self, name), getattr(other, name)
+            if here != there:
+                changed[name] = (here and here.digest, there and there.digest)
         for kind in QUESTION_TYPES:
-            here, there = self.per_type.get(kind, {}), other.per_type.get(kind, {})
-            for name in sorted({*here, *there}):
-                if here.get(name) != there.get(name):
-                    changed[f"per_type.{kind}.{name}"] = (here.get(name), there.get(name))
+            ours, theirs = self.per_type.get(kind, {}), other.per_type.get(kind, {})
+            for name in sorted({*ours, *theirs}):
+                if ours.get(name) != theirs.get(name):
+                    changed[f"per_type.{kind}.{name}"] = (ours.get(name), theirs.get(name))
         return changed
+
+
+def parsed(text: str) -> dict[str, Any]:
+    """The values in the text of a `retrieval.toml`, unchecked. Raises ConfigError for no TOML."""
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"retrieval configuration is not TOML: {error}") from error
 
 
 @lru_cache(maxsize=1)
@@ -384,3 +187,32 @@ def _lever(name: str) -> Lever:
         return levers()[name]
     except KeyError:
         raise ConfigError(f"there is no lever {name!r}; see `memgene levers`") from None
+
+
+def _check_routes(routes: tuple[str, ...], fusions: list[str]) -> None:
+    """Refuse a router that weighs other routes than the fusion has."""
+    for fusion in fusions:
+        if fusion == "q_rrf":
+            fits = routes == TWO_ROUTES
+        else:
+            fits = fusion in ROUTED and set(routes).issubset(VIEWS)
+        if not fits:
+            raise ConfigError(
+                f"a router of {', '.join(routes)} has nothing to weigh in fusion {fusion!r}: "
+                "q_rrf has the routes dense and sparse, sum, weighted_sum and learned have the "
+                "views; change the fusion or leave the router out"
+            )
+
+
+def _check_router(named: str | None, given: Router | None) -> None:
+    """Refuse a configuration without the router it names, or with another one."""
+    found = None if given is None else given.digest
+    if named == found:
+        return
+    if named is None:
+        raise ConfigError(f"the configuration names no router, and router {found} was given")
+    raise ConfigError(
+        f"the configuration names router {named}, "
+        + (f"and router {found} was given" if found else "and none was given")
+        + ": router.npz beside it holds it"
+    )

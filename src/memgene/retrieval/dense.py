@@ -97,6 +97,14 @@ class DenseSpace:
         space = self._space(centred)
         return space.scores_at(self._query(text, centred), rows)
 
+    def scored(self, text: str, centred: bool, rows: Rows) -> NDArray[np.float32]:
+        """Cosines as `cosine` gives them; NaN where there is none, for a row without a vector or a
+        text without a known word."""
+        cosines = self.cosine(text, centred, rows)
+        if not self._query(text, centred).any():
+            return np.full_like(cosines, np.nan)
+        return np.where(self._raw[rows].any(axis=1), cosines, np.float32(np.nan))
+
     def rows(self, rows: Rows) -> Vectors:
         """Unit vectors of some rows, centred where the embedder gains from it."""
         if not self.static:

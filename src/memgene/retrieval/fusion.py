@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,15 +15,16 @@ from memgene.retrieval.views import View
 
 Floats = NDArray[np.float32]
 Rows = NDArray[np.int64]
+Number = TypeVar("Number", np.float32, np.float64)
 RRF_ETA = 60
 
 
-def min_max(values: Floats) -> Floats:
+def min_max(values: NDArray[Number]) -> NDArray[Number]:
     """Values moved and scaled to [0, 1]; all equal → 0."""
     low, high = values.min(initial=np.inf), values.max(initial=-np.inf)
     if not high > low:
         return np.zeros_like(values)
-    scaled: Floats = (values - low) / (high - low)
+    scaled: NDArray[Number] = (values - low) / (high - low)
     return scaled
 
 

@@ -32,6 +32,7 @@ class Need(StrEnum):
     WORD_VECTORS = "word_vectors"
     TRAINING = "training"
     VALUES = "values"
+    LINKS = "links"
     LLM = "llm"
 
 

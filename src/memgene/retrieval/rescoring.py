@@ -1,30 +1,41 @@
 """After fusion: importance, recency, reinforcement, utility, neighbours (EvolveMem §3).
 
 `base · (1 + a·importance + b·2^(−age/half-life) + c·log(1 + reinforcement)) + μ·(Q − ½)`, then
-the best neighbour's share; ages count from the newest unit, never from the clock, so that a result
+the best neighbour's share. Q is what was learned of a memory's use; while nothing was, it is ½ and
+the term changes no score. Ages count from the newest unit, never from the clock, so that a result
 can be repeated.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memgene.retrieval.config import RetrievalConfig
 from memgene.retrieval.index import NONE, UnitIndex
+from memgene.retrieval.values import NEUTRAL
 
 Floats = NDArray[np.float32]
+Scores = NDArray[np.floating[Any]]
 Rows = NDArray[np.int64]
 
 
 def rescore(
-    base: Floats, pool: Rows, index: UnitIndex, config: RetrievalConfig, now: float | None = None
-) -> tuple[Floats, Mapping[str, Floats]]:
-    """New scores and, for explanation, each factor by name (only those that are switched on).
+    base: Scores,
+    pool: Rows,
+    index: UnitIndex,
+    config: RetrievalConfig,
+    now: float | None = None,
+    values: Floats | None = None,
+) -> tuple[Scores, Mapping[str, Floats]]:
+    """New scores and, for explanation, each factor by name (only those that are switched on, and
+    `utility` only where some candidate's value is not neutral).
 
-    `base` lies in [0, 1]; `now` is a day number (default: the newest event in memory).
+    `base` lies in [0, 1]; `now` is a day number (default: the newest event in memory). `values`
+    are the candidates' learned values for this question (default: their utility).
     """
     factors: dict[str, Floats] = {}
     if config.importance_weight:
@@ -40,16 +51,16 @@ def rescore(
         factors["reinforcement"] = np.float32(config.reinforcement_weight) * counted
     scores = base * (1 + sum(factors.values(), np.zeros_like(base)))
     if config.utility_weight:
-        factors["utility"] = np.float32(config.utility_weight) * (
-            index.boost("utility")[pool] - 0.5
-        )
-        scores = scores + factors["utility"]
+        learned = (index.boost("utility")[pool] if values is None else values) - np.float32(NEUTRAL)
+        if learned.any():
+            factors["utility"] = np.float32(config.utility_weight) * learned
+            scores = scores + factors["utility"]
     if config.neighbour_bonus:
         factors["neighbours"] = np.float32(config.neighbour_bonus) * _best_neighbour(
             scores, pool, index
         )
         scores = scores + factors["neighbours"]
-    return scores.astype(np.float32), factors
+    return scores.astype(base.dtype), factors
 
 
 def _recency(pool: Rows, index: UnitIndex, half_life: float, now: float | None) -> Floats:
@@ -63,7 +74,7 @@ def _recency(pool: Rows, index: UnitIndex, half_life: float, now: float | None) 
     return np.nan_to_num(np.exp2(-age / half_life)).astype(np.float32)
 
 
-def _best_neighbour(scores: Floats, pool: Rows, index: UnitIndex) -> Floats:
+def _best_neighbour(scores: Scores, pool: Rows, index: UnitIndex) -> Floats:
     """Highest score among the direct neighbours that are candidates too, else 0."""
     lookup = np.zeros(len(index), np.float32)
     lookup[pool] = scores

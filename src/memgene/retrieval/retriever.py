@@ -1,79 +1,31 @@
-"""From a question to a ranking: views → pool → fusion → rescoring → expansion → order."""
+"""From a question to a ranking: views or routes → pool → fusion → rescoring → expansion → order."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memgene.core import ViewScore, Why
 from memgene.retrieval.config import RetrievalConfig
 from memgene.retrieval.dense import DenseSpace
-from memgene.retrieval.expansion import mmr_order, with_neighbours
 from memgene.retrieval.features.candidates import Candidates
-from memgene.retrieval.features.registry import matrix
-from memgene.retrieval.fusion import fuse, min_max
 from memgene.retrieval.index import UnitIndex
+from memgene.retrieval.links import TimeLinks
+from memgene.retrieval.prepared import Asked, Prepared
+from memgene.retrieval.prepared_routes import PreparedRoutes
+from memgene.retrieval.prepared_views import PreparedViews
 from memgene.retrieval.query import Query, analyse
-from memgene.retrieval.ranker import Ranker
-from memgene.retrieval.rescoring import rescore
+from memgene.retrieval.ranking import Ranking
+from memgene.retrieval.router.observation import SelfRouting
+from memgene.retrieval.routes import route_searches
 from memgene.retrieval.signals import WORD_SIGNALS, Signals
 from memgene.retrieval.soft import SoftMatcher
+from memgene.retrieval.values import UnitValues
 from memgene.retrieval.views import Mask, TextSearch, View, build_views
 
 Floats = NDArray[np.float32]
 Rows = NDArray[np.int64]
-EXPLAINED_FEATURES = 8
-
-
-@dataclass(frozen=True, slots=True)
-class Ranking:
-    """Rows of the pool, best first, with their scores; `explain(i)` says why row i stands there."""
-
-    query: Query
-    config: RetrievalConfig
-    rows: Rows
-    scores: Floats
-    views: Sequence[View]
-    fused: Floats
-    factors: Mapping[str, Floats]
-    contributions: Mapping[str, Floats]
-
-    def explain(self, places: int) -> list[Why]:
-        """For the first places: rank and score per view, fused score, factors, features."""
-        places = min(places, len(self.rows))
-        top = self.rows[:places]
-        seen = []
-        for view in self.views:
-            rank = {row: i for i, row in enumerate(view.rows.tolist(), 1)}
-            seen.append((view.name, rank, view.score_at(top).tolist()))
-        said = self._spoken(places)
-        return [
-            Why(
-                views={
-                    name: ViewScore(rank.get(row), round(scores[place], 6))
-                    for name, rank, scores in seen
-                },
-                fused=round(float(self.fused[place]), 6),
-                factors={n: round(float(v[place]), 6) for n, v in self.factors.items()},
-                features=said[place],
-            )
-            for place, row in enumerate(top.tolist())
-        ]
-
-    def _spoken(self, places: int) -> list[dict[str, float]]:
-        """The features that moved each place most, largest first."""
-        if not self.contributions:
-            return [{} for _ in range(places)]
-        names = list(self.contributions)
-        table = np.stack([self.contributions[n][:places] for n in names], axis=1)
-        order = np.argsort(-np.abs(table), axis=1, kind="stable")[:, :EXPLAINED_FEATURES]
-        return [
-            {names[i]: round(float(row[i]), 6) for i in chosen if row[i]}
-            for row, chosen in zip(table, order.tolist(), strict=True)
-        ]
 
 
 class KeptSignals:
@@ -101,7 +53,11 @@ class KeptSignals:
 
 
 class Retriever:
-    """Retrieval over one index. Stateless beyond its parts; the caller guards against writers."""
+    """Retrieval over one index. Stateless beyond its parts; the caller guards against writers.
+
+    `values` and `links` are what was learned of the units and the bank's edges in time; without
+    them values are the index's column `utility`, and nothing is linked.
+    """
 
     def __init__(
         self,
@@ -110,38 +66,51 @@ class Retriever:
         soft: SoftMatcher | None,
         search_text: TextSearch,
         kept: KeptSignals | None = None,
+        *,
+        values: UnitValues | None = None,
+        links: TimeLinks | None = None,
     ) -> None:
         self.index = index
         self.dense = dense
         self.soft = soft
         self.search_text = search_text
         self._kept = kept or KeptSignals()
+        self._values = values or UnitValues()
+        self._links = links
 
     def rank(
         self,
         text: str,
         config: RetrievalConfig,
         *,
+        routing: SelfRouting | None = None,
         allowed: Mask | None = None,
         now: float | None = None,
     ) -> Ranking:
         """Rank the candidates for a question. `allowed` masks rows (filters)."""
+        return self.prepare(text, config, routing=routing, allowed=allowed, now=now).rank()
+
+    def prepare(
+        self,
+        text: str,
+        config: RetrievalConfig,
+        *,
+        routing: SelfRouting | None = None,
+        allowed: Mask | None = None,
+        now: float | None = None,
+    ) -> Prepared:
+        """Everything but the weights of the routes. `routing` holds the question's rewrites and
+        prior (default: the raw question, and the configuration's `route_prior`)."""
         query = analyse(text, self.index)
         config = config.for_type(query.type)
         signals = self._signals(query, config)
-        views = build_views(signals, config, self.search_text, allowed)
-        pool = self._pool(views, allowed)
-        ranking = self._ordered(signals, views, pool, config, now)
-        if config.temporal_neighbours and len(pool):
-            wider = with_neighbours(
-                pool,
-                ranking.rows[: config.context_k],
-                config.temporal_neighbours,
-                self.index,
-                allowed,
+        routing = routing or SelfRouting(text, text, config.route_prior, 1.0)
+        asked = Asked(signals, config, routing, self._values, self._links, allowed, now)
+        if config.fusion == "q_rrf":
+            return PreparedRoutes(
+                asked, route_searches(signals, routing, self.search_text, allowed)
             )
-            ranking = self._ordered(signals, views, wider, config, now)
-        return ranking
+        return self._over_views(asked)
 
     def candidates(
         self, text: str, config: RetrievalConfig, *, allowed: Mask | None = None
@@ -150,9 +119,13 @@ class Retriever:
         query = analyse(text, self.index)
         config = config.for_type(query.type)
         signals = self._signals(query, config)
-        views = build_views(signals, config, self.search_text, allowed)
-        pool = self._pool(views, allowed)
-        return Candidates(signals, pool, self._first_stage(signals, views, pool, config))
+        raw = SelfRouting.raw(text)
+        asked = Asked(signals, config, raw, self._values, self._links, allowed, None)
+        return self._over_views(asked).candidates
+
+    def _over_views(self, asked: Asked) -> PreparedViews:
+        views = build_views(asked.signals, asked.config, self.search_text, asked.allowed)
+        return PreparedViews(asked, views, self._pool(views, asked.allowed))
 
     def _signals(self, query: Query, config: RetrievalConfig) -> Signals:
         kept = self._kept.of(query.text, len(self.index))
@@ -164,48 +137,3 @@ class Retriever:
         rows: Rows = np.unique(np.concatenate([v.rows for v in views]))
         keep = self.index.alive[rows]
         return rows[keep if allowed is None else keep & allowed[rows]]
-
-    def _first_stage(
-        self, signals: Signals, views: Sequence[View], pool: Rows, config: RetrievalConfig
-    ) -> Floats:
-        return fuse(views, pool, signals.query, self.index, config)
-
-    def _ordered(
-        self,
-        signals: Signals,
-        views: Sequence[View],
-        pool: Rows,
-        config: RetrievalConfig,
-        now: float | None,
-    ) -> Ranking:
-        fused = self._first_stage(signals, views, pool, config)
-        contributions: Mapping[str, Floats] = {}
-        if config.fusion == "learned" and len(pool):
-            assert config.ranker is not None
-            candidates = Candidates(signals, pool, fused)
-            fused, contributions = _learned(candidates, config.ranker)
-        # a lone candidate, or equals among themselves, are all the best there is
-        base = min_max(fused) if len(np.unique(fused)) > 1 else np.ones_like(fused)
-        scores, factors = rescore(base, pool, self.index, config, now)
-        order = np.lexsort((self.index.seq[pool], -scores))
-        if config.mmr_lambda and self.dense is not None and len(order) > 1:
-            vectors = self.dense.rows(pool[order])
-            order = order[mmr_order(min_max(scores[order]), vectors, config.mmr_lambda)]
-        return Ranking(
-            query=signals.query,
-            config=config,
-            rows=pool[order],
-            scores=scores[order],
-            views=views,
-            fused=fused[order],
-            factors={n: v[order] for n, v in factors.items()},
-            contributions={n: v[order] for n, v in contributions.items()},
-        )
-
-
-def _learned(candidates: Candidates, ranker: Ranker) -> tuple[Floats, Mapping[str, Floats]]:
-    """Scores of the linear ranker and what each feature contributed."""
-    standardised = ranker.standardised(matrix(candidates, ranker.features))
-    weighted = standardised * np.fromiter(ranker.weight.values(), np.float32)
-    columns = {name: weighted[:, i] for i, name in enumerate(ranker.features)}
-    return weighted.sum(axis=1), columns

@@ -4,15 +4,24 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from memgene.core import InputError
+from memgene.core import InputError, LabelledQuestion
 from memgene.tasks.part import counted, limit, subset
 from memgene.tasks.task import Regime, Split, Task
 
-__all__ = ["SHARES", "Division", "fold_splits", "limit", "part", "split_task", "subset"]
+__all__ = [
+    "SHARES",
+    "Division",
+    "chronological_split",
+    "fold_splits",
+    "limit",
+    "part",
+    "split_task",
+    "subset",
+]
 
 SHARES: Mapping[Split, float] = MappingProxyType(
     {Split.DEV: 0.5, Split.VAL: 0.25, Split.TEST: 0.25}
@@ -23,14 +32,25 @@ _TRIES = 16
 
 @dataclass(frozen=True, slots=True)
 class Division:
-    """Which group is in which split, and how it came about."""
+    """Which group is in which split, and how it came about.
+
+    `questions` (by id) divides inside the groups: then every group has questions in all splits,
+    and what is learned of a memory's units can be tested in that memory.
+    """
 
     of: Mapping[str, Split]
     origin: str
+    questions: Mapping[str, Split] | None = None
 
     def groups(self, *splits: Split) -> tuple[str, ...]:
         """Groups of the given splits, in task order."""
+        if self.questions is not None:
+            return tuple(self.of)
         return tuple(group for group, split in self.of.items() if split in splits)
+
+    def split_of(self, question: LabelledQuestion) -> Split:
+        """The split a question is in."""
+        return self.of[question.group] if self.questions is None else self.questions[question.id]
 
 
 def split_task(task: Task, seed: int = 0, shares: Mapping[Split, float] = SHARES) -> Division:
@@ -84,11 +104,74 @@ def fold_splits(
     )
 
 
+def chronological_split(task: Task, shares: Mapping[Split, float] = SHARES) -> Division:
+    """Divide the questions of every group by time: the early ones are dev, later ones val, the
+    last ones test. The memory holds the whole group all along.
+
+    The time of a question is its own where it has one, else that of its latest evidence in the
+    order of the group's episodes; those without either are dev. Raises InputError when the memory
+    is shared (its test questions come from other groups) or a split would stay empty.
+    """
+    if task.regime is Regime.SHARED:
+        raise InputError(
+            f"task {task.name!r} has one shared memory: its groups are divided, not their insides"
+        )
+    placed: dict[str, Split] = {}
+    by_group: dict[str, list[LabelledQuestion]] = {}
+    for question in counted(task):
+        by_group.setdefault(question.group, []).append(question)
+    when = _moments(task)
+    for questions in by_group.values():
+        ordered = sorted(questions, key=lambda q: when(q))  # stable: equal times keep their order
+        learned, selected = _ends(len(ordered), shares)
+        for place, question in enumerate(ordered):
+            placed[question.id] = _ORDER[(place >= learned) + (place >= selected)]
+    missing = [split.value for split in _ORDER if split not in placed.values()]
+    if missing:
+        raise InputError(
+            f"task {task.name!r} has too few questions for a split by time: none is left for "
+            + ", ".join(missing)
+        )
+    every = {question.id: Split.DEV for question in task.questions}  # set apart: asked by nobody
+    of = dict.fromkeys(task.groups, Split.DEV)
+    return Division(of, "chronological inside each group", {**every, **placed})
+
+
+def _ends(count: int, shares: Mapping[Split, float]) -> tuple[int, int]:
+    """Where dev and val of a group of so many questions end; three and more leave each split
+    one at least."""
+    learned = round(count * shares[Split.DEV])
+    selected = round(count * (1 - shares[Split.TEST]))
+    if count >= len(_ORDER):
+        learned = min(max(learned, 1), count - 2)
+        selected = min(max(selected, learned + 1), count - 1)
+    return learned, selected
+
+
+def _moments(task: Task) -> Callable[[LabelledQuestion], tuple[int, float]]:
+    """When a question is asked, as a key to sort by."""
+    order: dict[str, int] = {}
+    for number, episode in enumerate(task.episodes):
+        for ref in (episode.id, *(m.id for m in episode.messages if m.id is not None)):
+            order.setdefault(ref, number)
+
+    def when(question: LabelledQuestion) -> tuple[int, float]:
+        if question.question.time is not None:
+            moment = question.question.time
+            return (moment.toordinal(), moment.hour * 60 + moment.minute)
+        return (max((order.get(ref, -1) for ref in question.gold.evidence), default=-1), 0.0)
+
+    return when
+
+
 def part(task: Task, division: Division, *splits: Split) -> Task:
     """The questions of the given splits, with what memory holds when they are asked.
 
     `own_group`: each question's own group. `shared`: the experience of the dev groups.
     """
+    if division.questions is not None:
+        inside = [q.id for q in task.questions if division.questions[q.id] in splits]
+        return subset(task, question_ids=inside)
     groups = division.groups(*splits)
     if task.regime is Regime.OWN_GROUP:
         return subset(task, groups=groups)

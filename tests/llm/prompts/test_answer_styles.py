@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memgene.llm.prompts.answer_styles import ANSWER_STYLES
-from memgene.retrieval.config import ANSWER_STYLES as NAMES
+from memgene.retrieval.action_space import ANSWER_STYLES as NAMES
 
 
 def test_every_style_of_the_action_space_has_its_own_words() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -18,9 +19,17 @@ from memgene.harness.bank import BankHarness, BankHarnessFactory
 from memgene.harness.program import raw_text_of
 from memgene.harness.protocol import NO_ITEM, QUERY_TEXT
 from memgene.programs.guest.bank import BankTool, check_bank_config, prepare_bank
+from memgene.programs.guest.configuring import received, sent
 from memgene.programs.guest.models import described
 from memgene.retrieval.config import RetrievalConfig
+from memgene.retrieval.observing import features_of
+from memgene.retrieval.router.observation import TWO_ROUTES
+from memgene.retrieval.router.router import Router
 from memgene.testing import tiny_task
+
+_FRESH = Router.fresh(TWO_ROUTES, features_of(TWO_ROUTES))
+_TRAINED = replace(_FRESH, arrays={**_FRESH.arrays, "head_bias": np.array([-1.0, 1.0])})
+ROUTED = RetrievalConfig(fusion="q_rrf", self_routing="rules", router=_TRAINED)
 
 
 class StaticHashing(HashingEmbedder):
@@ -55,10 +64,7 @@ def first_message(
     embedder: HashingEmbedder | None = None,
     words: Any = None,
 ) -> dict[str, Any]:
-    told = {
-        "config": None if config is None else config.to_toml(),
-        **described(embedder, words),
-    }
+    told = {**sent(config), **described(embedder, words)}
     return dict(json.loads(json.dumps(told)))
 
 
@@ -80,6 +86,7 @@ CONFIGS = {
     "minimal": RetrievalConfig.minimal(),
     "soft": RetrievalConfig().changed(soft_k=20, window=2),
     "rrf": RetrievalConfig().changed(fusion="rrf", context_k=3),
+    "routed": ROUTED,
 }
 
 
@@ -288,3 +295,9 @@ def test_levers_that_need_a_language_model_are_refused() -> None:
 
 def test_preparing_uses_a_bank_of_its_own() -> None:
     prepare_bank()
+
+
+def test_the_first_message_carries_configuration_and_router() -> None:
+    for config in (ROUTED, RetrievalConfig(window=2)):
+        assert received(json.loads(json.dumps(sent(config)))) == config
+    assert received(sent(None)) == RetrievalConfig()

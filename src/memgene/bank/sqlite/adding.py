@@ -14,6 +14,7 @@ from memgene.bank.sqlite.changing import replace_unit
 from memgene.bank.sqlite.codec import INSERT, LISTS, encode, refusal
 from memgene.bank.sqlite.conditions import chunks
 from memgene.bank.sqlite.history import Entry, digest, record
+from memgene.bank.sqlite.images import Image
 from memgene.bank.sqlite.reading import by_id, by_identity, seqs_by_id
 from memgene.bank.unit import MemoryUnit, UnitStatus
 from memgene.core import stable_id
@@ -229,4 +230,5 @@ def _embed_merged(
     lacking = [e for e in merged if e.stored and e.stored.seq not in held]
     seqs = [e.stored.seq for e in lacking if e.stored]
     vectors.store(connection, seqs, matrix[[e.place for e in lacking]])
-    record(connection, Event.REEMBED, (Entry(e.id) for e in lacking), now)
+    none = Image(vector=(None,))
+    record(connection, Event.REEMBED, (Entry(e.id, image=none) for e in lacking), now)

@@ -13,6 +13,7 @@ from memgene.bank.protocol import (
     Event,
     Filter,
     HistoryRow,
+    Lesson,
     Problem,
     Relation,
     RelationKind,
@@ -21,7 +22,17 @@ from memgene.bank.protocol import (
     Value,
     Vectors,
 )
-from memgene.bank.sqlite import adding, changing, graph, history, reading, textsearch
+from memgene.bank.sqlite import (
+    adding,
+    changing,
+    graph,
+    history,
+    lessons,
+    reading,
+    states,
+    textsearch,
+    undoing,
+)
 from memgene.bank.sqlite import vectors as vector_rows
 from memgene.bank.sqlite.codec import Decoder
 from memgene.bank.sqlite.conditions import chunks, conditions
@@ -30,7 +41,7 @@ from memgene.bank.sqlite.history import moment_of
 from memgene.bank.sqlite.stats import stats
 from memgene.bank.sqlite.verify import verify
 from memgene.bank.unit import MemoryUnit, UnitStatus
-from memgene.core import Clock, Scope, SystemClock
+from memgene.core import Clock, InputError, Scope, SystemClock
 
 
 class SqliteBank:
@@ -226,6 +237,11 @@ class SqliteBank:
         with self._connections.reading() as connection:
             return graph.relations(connection, ids, kinds)
 
+    def unrelate(self, relations: Sequence[Relation]) -> int:
+        """Remove edges; returns how many there were."""
+        with self._connections.writing() as session:
+            return graph.unrelate(session.connection, relations, moment_of(self._clock))
+
     def set_values(self, values: Sequence[Value], event: Event = Event.VALUE) -> None:
         """Write learned values; equal ones are left alone."""
         with self._connections.writing() as session:
@@ -236,16 +252,72 @@ class SqliteBank:
         with self._connections.reading() as connection:
             return graph.values(connection, ids)
 
-    def touch(self, ids: Sequence[str], reward: float, query: str | None) -> None:
+    def all_values(self, scope: Scope | None = None) -> list[Value]:
+        """All learned values of the admitted units."""
+        with self._connections.reading() as connection:
+            return graph.all_values(connection, scope)
+
+    def touch(
+        self,
+        ids: Sequence[str],
+        reward: float,
+        query: str | None,
+        attributions: Sequence[float] = (),
+    ) -> None:
         """Count an access of each unit and log the feedback."""
+        if attributions and len(attributions) != len(ids):
+            raise InputError(f"{len(ids)} units need as many attributions, not {len(attributions)}")
+        parts = dict(zip(ids, attributions or [1.0] * len(ids), strict=True))
         with self._connections.writing() as session:
-            changing.touch(session.connection, ids, reward, query, moment_of(self._clock))
+            changing.touch(session.connection, parts, reward, query, moment_of(self._clock))
+
+    # -- what is learned about the bank as a whole, and taking it back
+    def state(self, name: str) -> bytes | None:
+        """A named piece of state."""
+        with self._connections.reading() as connection:
+            return states.state(connection, name)
+
+    def states(self) -> list[str]:
+        """Names of all pieces, sorted."""
+        with self._connections.reading() as connection:
+            return states.names(connection)
+
+    def set_state(self, name: str, content: bytes | None) -> None:
+        """Keep or drop a piece of state; an equal one is left alone."""
+        with self._connections.writing() as session:
+            states.set_state(session.connection, name, content, moment_of(self._clock))
+
+    @contextmanager
+    def lesson(self, kind: str) -> Iterator[None]:
+        """One transaction (or part of one). Refuses what cannot be taken back: deletion and
+        re-embedding."""
+        with self._connections.writing() as session:
+            lessons.begin(session.connection, kind, moment_of(self._clock))
+            yield
+            lessons.end(session.connection)
+
+    def lessons(self, limit: int = 100, *, undone: bool = False) -> list[Lesson]:
+        """The newest lessons, newest first."""
+        with self._connections.reading() as connection:
+            return lessons.lessons(connection, limit, undone)
+
+    def undo(self, lesson: Lesson) -> int:
+        """Take a lesson back, in one transaction. Units it added leave no trace in the file."""
+        with self._connections.writing() as session:
+            count, erased = undoing.undo(session.connection, lesson, moment_of(self._clock))
+            session.scrub |= erased
+            return count
 
     # -- looking after
     def history(self, unit_id: str) -> list[HistoryRow]:
         """Rows of one unit. `payload` holds former values (`before`), feedback or the new value."""
         with self._connections.reading() as connection:
             return history.read(connection, unit_id)
+
+    def events(self, event: Event, after: int = 0) -> list[HistoryRow]:
+        """Rows of one kind, oldest first; reads the whole log, which has no index by kind."""
+        with self._connections.reading() as connection:
+            return history.of_kind(connection, event, after)
 
     def verify(self) -> list[Problem]:
         """Check the file and every derived row; holds the write lock meanwhile."""

@@ -20,6 +20,9 @@ from memgene.core import BankError, MissingDependencyError
 
 MEMORY = ":memory:"
 _CACHE_KIB = 32_000
+_LOG_PAGES = 4000
+"""Length of the write-ahead log (32 MB) at which a commit moves it into the file, which takes far
+longer than the commit. Pages that many small commits change are moved once."""
 _RETRY_SECONDS = 0.002
 
 _OLDEST = (3, 35, 0)  # trigram tokenizer 3.34, RETURNING 3.35
@@ -271,6 +274,7 @@ def _set_up(connection: sqlite3.Connection, location: str, busy_timeout: float) 
     connection.execute("PRAGMA temp_store = MEMORY")
     connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
     connection.execute(f"PRAGMA page_size = {PAGE_SIZE}")
+    connection.execute(f"PRAGMA wal_autocheckpoint = {_LOG_PAGES}").fetchall()
     register_functions(connection)
     _patiently(lambda: applied(connection, location), deadline)  # nothing is written before this
     if location != MEMORY:

@@ -10,10 +10,14 @@ from typing import Any
 
 from memgene.bank.protocol import Event, Relation, RelationKind, Value
 from memgene.bank.sqlite.codec import storable
-from memgene.bank.sqlite.conditions import chunks, marks
+from memgene.bank.sqlite.conditions import ANY_STATUS, chunks, conditions, marks
 from memgene.bank.sqlite.history import Entry, record
+from memgene.bank.sqlite.images import Image
 from memgene.bank.sqlite.reading import seqs_by_id
-from memgene.core import InputError, NotFoundError
+from memgene.core import InputError, NotFoundError, Scope
+
+_Edge = tuple[int, int, str]
+"""Source, target and kind, as the table keeps them."""
 
 
 def relate(connection: sqlite3.Connection, relations: Sequence[Relation], now: datetime) -> int:
@@ -22,44 +26,66 @@ def relate(connection: sqlite3.Connection, relations: Sequence[Relation], now: d
         if edge.source_id == edge.target_id or not isfinite(edge.weight):
             raise InputError(f"a relation needs two units and a finite weight, got {edge}")
     seqs = _stored(connection, [i for e in relations for i in (e.source_id, e.target_id)])
-    written = []
+    weights: dict[_Edge, float | None] = {}
+    entries = []
     for edge in relations:
-        changed = connection.execute(
-            "INSERT INTO relations (source, target, kind, weight) VALUES (?, ?, ?, ?)"
-            " ON CONFLICT (source, target, kind) DO UPDATE SET weight = excluded.weight"
-            " WHERE weight <> excluded.weight",
-            (seqs[edge.source_id], seqs[edge.target_id], edge.kind.value, edge.weight),
-        ).rowcount
-        if changed:
-            written.append(edge)
-    entries = (
-        Entry(e.source_id, {"kind": e.kind, "target": e.target_id, "weight": e.weight})
-        for e in written
+        key = seqs[edge.source_id], seqs[edge.target_id], edge.kind.value
+        before = weights[key] if key in weights else _weight(connection, key)
+        if edge.weight != before:
+            weights[key] = edge.weight
+            payload = {"kind": edge.kind, "target": edge.target_id, "weight": edge.weight}
+            image = Image(edge=(edge.target_id, edge.kind, before))
+            entries.append(Entry(edge.source_id, payload, image=image))
+    connection.executemany(
+        "INSERT OR REPLACE INTO relations (source, target, kind, weight) VALUES (?, ?, ?, ?)",
+        [(*key, weight) for key, weight in weights.items()],
     )
     record(connection, Event.RELATE, entries, now)
-    return len(written)
+    return len(entries)
+
+
+def unrelate(connection: sqlite3.Connection, relations: Sequence[Relation], now: datetime) -> int:
+    """Remove edges; those that are not there are passed over."""
+    seqs = seqs_by_id(connection, [i for e in relations for i in (e.source_id, e.target_id)])
+    keys: dict[_Edge, None] = {}
+    entries = []
+    for edge in relations:
+        if edge.source_id not in seqs or edge.target_id not in seqs:
+            continue
+        key = seqs[edge.source_id], seqs[edge.target_id], edge.kind.value
+        weight = None if key in keys else _weight(connection, key)
+        if weight is not None:
+            keys[key] = None
+            payload = {"kind": edge.kind, "target": edge.target_id, "weight": weight}
+            image = Image(edge=(edge.target_id, edge.kind, weight))
+            entries.append(Entry(edge.source_id, payload, image=image))
+    connection.executemany(
+        "DELETE FROM relations WHERE source = ? AND target = ? AND kind = ?", list(keys)
+    )
+    record(connection, Event.UNRELATE, entries, now)
+    return len(entries)
 
 
 def relations(
     connection: sqlite3.Connection, ids: Sequence[str], kinds: Sequence[RelationKind]
 ) -> list[Relation]:
     """Edges that touch any of these units, each once, by insertion order of their ends."""
-    seqs = list(seqs_by_id(connection, ids).values())
-    wanted = [kind.value for kind in kinds or RelationKind]
-    found: set[tuple[int, int, str, float, str, str]] = set()
+    seqs = seqs_by_id(connection, ids)
+    wanted = {kind.value: kind for kind in kinds or RelationKind}
+    found: set[tuple[int, int, str, float]] = set()
     for end in ("source", "target"):
-        for some in chunks(seqs):
-            found.update(
-                connection.execute(
-                    "SELECT r.source, r.target, r.kind, r.weight, a.id, b.id FROM relations r"
-                    " JOIN units a ON a.seq = r.source JOIN units b ON b.seq = r.target"
-                    f" WHERE r.{end} IN ({marks(some)}) AND r.kind IN ({marks(wanted)})",
-                    (*some, *wanted),
-                )
-            )
-    return [
-        Relation(RelationKind(kind), source_id, target_id, weight)
-        for _, _, kind, weight, source_id, target_id in sorted(found)
+        for some in chunks(list(seqs.values())):
+            sql = f"SELECT source, target, kind, weight FROM relations WHERE {end} IN"
+            found.update(connection.execute(f"{sql} ({marks(some)})", some))
+    names = {seq: unit_id for unit_id, seq in seqs.items()}
+    others = {seq for edge in found for seq in edge[:2]} - names.keys()
+    for some in chunks(sorted(others)):
+        sql = f"SELECT seq, id FROM units WHERE seq IN ({marks(some)})"
+        names.update(connection.execute(sql, some))
+    return [  # without units that another process deleted in this moment
+        Relation(wanted[kind], names[source], names[target], weight)
+        for source, target, kind, weight in sorted(found)
+        if kind in wanted and source in names and target in names
     ]
 
 
@@ -73,28 +99,29 @@ def set_values(
         if value.exposures < 0 or not storable(value.cluster):
             raise InputError(f"a value needs exposures from 0 and a storable cluster, got {value}")
     seqs = _stored(connection, [value.unit_id for value in values])
-    entries = []
+    rows = _learned(connection, list(seqs.values()))
+    utilities = _utilities(connection, [seqs[v.unit_id] for v in values if not v.cluster])
+    entries: list[Entry] = []
+    written: dict[tuple[int, str], tuple[float, int]] = {}
     for value in values:
-        seq = seqs[value.unit_id]
-        row = connection.execute(
-            "SELECT q, exposures FROM learned WHERE seq = ? AND cluster = ?", (seq, value.cluster)
-        ).fetchone()
-        if row == (value.q, value.exposures):
+        seq, new = seqs[value.unit_id], (value.q, value.exposures)
+        key = seq, value.cluster
+        before = rows.get(key)
+        if before == new:
             continue
-        payload: dict[str, Any] = {
-            "cluster": value.cluster,
-            "q": value.q,
-            "exposures": value.exposures,
-        }
-        if row:
-            payload["before"] = {"q": row[0], "exposures": row[1]}
-        connection.execute(
-            "INSERT OR REPLACE INTO learned (seq, cluster, q, exposures) VALUES (?, ?, ?, ?)",
-            (seq, value.cluster, value.q, value.exposures),
-        )
-        if value.cluster == "":
-            connection.execute("UPDATE units SET utility = ? WHERE seq = ?", (value.q, seq))
-        entries.append(Entry(value.unit_id, payload))
+        rows[key] = written[key] = new
+        columns = {}
+        if not value.cluster:
+            columns["utility"], utilities[seq] = utilities[seq], value.q
+        entries.append(_value_entry(value, before, columns))
+    connection.executemany(
+        "INSERT OR REPLACE INTO learned (seq, cluster, q, exposures) VALUES (?, ?, ?, ?)",
+        [(*key, *new) for key, new in sorted(written.items())],
+    )
+    connection.executemany(
+        "UPDATE units SET utility = ? WHERE seq = ?",
+        [(q, seq) for (seq, cluster), (q, _) in sorted(written.items()) if not cluster],
+    )
     record(connection, event, entries, now)
 
 
@@ -109,6 +136,58 @@ def values(connection: sqlite3.Connection, ids: Sequence[str]) -> list[Value]:
         for row in connection.execute(sql, some):
             found.setdefault(row[0], []).append(Value(*row))
     return [value for unit_id in dict.fromkeys(ids) for value in found.get(unit_id, ())]
+
+
+def all_values(connection: sqlite3.Connection, scope: Scope | None) -> list[Value]:
+    """All values of the admitted units, by insertion order of the units, then by cluster."""
+    admitted = conditions(connection, scope, ANY_STATUS)
+    if admitted.nothing:
+        return []
+    sql = (
+        "SELECT u.id, l.cluster, l.q, l.exposures FROM learned l CROSS JOIN units u"
+        f" ON u.seq = l.seq WHERE {admitted.sql()} ORDER BY l.seq, l.cluster"
+    )
+    return [Value(*row) for row in connection.execute(sql, admitted.parameters)]
+
+
+def _weight(connection: sqlite3.Connection, key: _Edge) -> float | None:
+    sql = "SELECT weight FROM relations WHERE source = ? AND target = ? AND kind = ?"
+    row = connection.execute(sql, key).fetchone()
+    return row[0] if row else None
+
+
+def _learned(
+    connection: sqlite3.Connection, seqs: Sequence[int]
+) -> dict[tuple[int, str], tuple[float, int]]:
+    """All values of these units, as they are stored."""
+    found: dict[tuple[int, str], tuple[float, int]] = {}
+    for some in chunks(seqs):
+        sql = f"SELECT seq, cluster, q, exposures FROM learned WHERE seq IN ({marks(some)})"
+        for seq, cluster, q, exposures in connection.execute(sql, some):
+            found[seq, cluster] = q, exposures
+    return found
+
+
+def _utilities(connection: sqlite3.Connection, seqs: Sequence[int]) -> dict[int, float]:
+    found: dict[int, float] = {}
+    for some in chunks(seqs):
+        sql = f"SELECT seq, utility FROM units WHERE seq IN ({marks(some)})"
+        found.update(connection.execute(sql, some))
+    return found
+
+
+def _value_entry(
+    value: Value, before: tuple[float, int] | None, columns: dict[str, float]
+) -> Entry:
+    payload: dict[str, Any] = {
+        "cluster": value.cluster,
+        "q": value.q,
+        "exposures": value.exposures,
+    }
+    if before:
+        payload["before"] = {"q": before[0], "exposures": before[1]}
+    image = Image(columns, value=(value.cluster, *(before or (None, None))))
+    return Entry(value.unit_id, payload, image=image)
 
 
 def _stored(connection: sqlite3.Connection, ids: Sequence[str]) -> dict[str, int]:

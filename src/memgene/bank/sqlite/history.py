@@ -12,6 +12,7 @@ from typing import Any
 
 from memgene.bank.protocol import Event, HistoryRow
 from memgene.bank.sqlite.codec import event_key, storable, to_json
+from memgene.bank.sqlite.images import Image
 from memgene.bank.unit import MemoryUnit
 from memgene.core import Clock, InputError, Scope
 
@@ -20,25 +21,45 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One row to write; `digest` (SHA-256 of the content) where the content was set."""
+    """One row to write; `digest` (SHA-256 of the content) where the content was set, `image` (what
+    the change replaced) for undo."""
 
     unit_id: str
     payload: Mapping[str, Any] | None = None
     digest: bytes | None = None
+    image: Image | None = None
 
 
 def record(
     connection: sqlite3.Connection, event: Event, entries: Iterable[Entry], now: datetime
 ) -> None:
-    """Write one row per entry, in the transaction of the change itself."""
+    """Write one row per entry, in the transaction of the change itself. Images are kept of
+    lessons only: nothing else is ever undone."""
     moment, name = event_key(now), event.value
+    keep = in_lesson(connection)
     connection.executemany(
-        "INSERT INTO history (event, unit_id, time, content_hash, payload) VALUES (?, ?, ?, ?, ?)",
+        "INSERT INTO history (event, unit_id, time, content_hash, payload, image)"
+        " VALUES (?, ?, ?, ?, ?, ?)",
         (
-            (name, e.unit_id, moment, e.digest, None if e.payload is None else to_json(e.payload))
+            (
+                name,
+                e.unit_id,
+                moment,
+                e.digest,
+                None if e.payload is None else to_json(e.payload),
+                e.image.to_json() if keep and e.image else None,
+            )
             for e in entries
         ),
     )
+
+
+def in_lesson(connection: sqlite3.Connection) -> bool:
+    """Whether the open transaction is giving a lesson (no other connection sees it begun)."""
+    row = connection.execute(
+        "SELECT last IS NULL FROM lessons ORDER BY number DESC LIMIT 1"
+    ).fetchone()
+    return bool(row and row[0])
 
 
 def digest(content: str) -> bytes:
@@ -52,6 +73,11 @@ def moment_of(clock: Clock) -> datetime:
     if now.tzinfo is None:
         raise InputError(f"the bank's clock must give times with a zone, got {now.isoformat()}")
     return now
+
+
+def moment_at(key: int) -> datetime:
+    """The time of a row, in UTC."""
+    return _EPOCH + timedelta(microseconds=key)
 
 
 def differences(old: MemoryUnit, new: MemoryUnit) -> dict[str, Any]:
@@ -68,9 +94,9 @@ def version(connection: sqlite3.Connection) -> int:
 
 
 def changed_since(connection: sqlite3.Connection, since: int) -> frozenset[str]:
-    """Ids in all rows after `since`."""
+    """Ids of units in all rows after `since`; rows about the whole bank have none."""
     rows = connection.execute("SELECT DISTINCT unit_id FROM history WHERE seq > ?", (since,))
-    return frozenset(row[0] for row in rows)
+    return frozenset(row[0] for row in rows if row[0])
 
 
 def read(connection: sqlite3.Connection, unit_id: str) -> list[HistoryRow]:
@@ -82,16 +108,30 @@ def read(connection: sqlite3.Connection, unit_id: str) -> list[HistoryRow]:
         " WHERE unit_id = ? ORDER BY seq",
         (unit_id,),
     )
+    return _rows(rows)
+
+
+def of_kind(connection: sqlite3.Connection, event: Event, after: int) -> list[HistoryRow]:
+    """All rows of one kind after a number, oldest first."""
+    rows = connection.execute(
+        "SELECT seq, event, unit_id, time, content_hash, payload FROM history"
+        " WHERE seq > ? AND event = ? ORDER BY seq",
+        (after, event.value),
+    )
+    return _rows(rows)
+
+
+def _rows(found: Iterable[tuple[Any, ...]]) -> list[HistoryRow]:
     return [
         HistoryRow(
             seq,
             Event(event),
             unit,
-            _EPOCH + timedelta(microseconds=time),
+            moment_at(time),
             content_hash.hex() if content_hash else None,
             json.loads(payload) if payload else None,
         )
-        for seq, event, unit, time, content_hash, payload in rows
+        for seq, event, unit, time, content_hash, payload in found
     ]
 
 

@@ -21,7 +21,10 @@ class Migration:
     statements: tuple[str, ...]
 
 
-MIGRATIONS = (Migration(1, "units, text, vectors, relations, values, history", schema.FIRST),)
+MIGRATIONS = (
+    Migration(1, "units, text, vectors, relations, values, history", schema.FIRST),
+    Migration(2, "states and lessons", schema.SECOND),
+)
 
 
 def migrate(connection: sqlite3.Connection, location: str) -> None:

@@ -92,3 +92,19 @@ FIRST = (
         content, owner, content = 'grams_source', content_rowid = 'seq', tokenize = 'trigram')""",
     """CREATE VIRTUAL TABLE gram_places USING fts5vocab (grams, instance)""",
 )
+
+SECOND = (
+    # What the bank has learned as a whole, by name.
+    """CREATE TABLE state (name TEXT PRIMARY KEY, content BLOB NOT NULL) WITHOUT ROWID""",
+    # A lesson is the history rows first..last; `last` is NULL while it is given, the rows of its
+    # undoing are undo_first..undo_last. The embedder's row of `meta` may change with a lesson.
+    """CREATE TABLE lessons (
+        number INTEGER PRIMARY KEY,
+        kind TEXT NOT NULL,
+        time INTEGER NOT NULL,
+        first INTEGER NOT NULL, last INTEGER,
+        undo_first INTEGER, undo_last INTEGER,
+        embedder_before TEXT, embedder_after TEXT)""",
+    # What stood in the rows a lesson changed, exactly as it was stored; NULL outside of lessons.
+    """ALTER TABLE history ADD COLUMN image TEXT""",
+)

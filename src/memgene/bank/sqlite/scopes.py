@@ -30,6 +30,28 @@ def numbers_of(connection: sqlite3.Connection, seqs: Sequence[int]) -> set[int]:
     return found
 
 
+def row(connection: sqlite3.Connection, number: int) -> tuple[int, str, str, str, int]:
+    """Number, user, agent, run and owner of a scope, as they are stored."""
+    sql = "SELECT num, user_id, agent_id, run_id, owner FROM scopes WHERE num = ?"
+    found: tuple[int, str, str, str, int] = connection.execute(sql, (number,)).fetchone()
+    return found
+
+
+def bring_back(connection: sqlite3.Connection, former: tuple[int, str, str, str, int]) -> int:
+    """The number of a scope that once was stored like this: its own again if it was dropped."""
+    number, user, agent, run, owner = former
+    ids = (user, agent, run)
+    stored = connection.execute(f"SELECT num FROM scopes WHERE {_IDS}", ids).fetchone()
+    if stored:
+        return int(stored[0])
+    connection.execute(
+        "INSERT INTO scopes (num, user_id, agent_id, run_id, owner) VALUES (?, ?, ?, ?,"
+        " coalesce((SELECT o.owner FROM scopes o WHERE o.user_id = ? LIMIT 1), ?))",
+        (number, *ids, user, owner),
+    )
+    return number
+
+
 def drop_unused(connection: sqlite3.Connection, numbers: Iterable[int]) -> None:
     """Forget those of the scopes that have no units left: their ids may name a person."""
     connection.executemany(

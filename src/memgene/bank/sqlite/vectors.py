@@ -12,7 +12,7 @@ import numpy as np
 from memgene.bank.protocol import EmbedderInfo, Event, Vectors
 from memgene.bank.sqlite.codec import storable
 from memgene.bank.sqlite.conditions import ANY_STATUS, chunks, conditions, marks
-from memgene.bank.sqlite.history import Entry, record
+from memgene.bank.sqlite.history import Entry, in_lesson, record
 from memgene.bank.sqlite.reading import seqs_by_id
 from memgene.core import EmbedderMismatchError, InputError, NotFoundError, Scope
 
@@ -67,6 +67,12 @@ def store(connection: sqlite3.Connection, seqs: Iterable[int], matrix: Vectors) 
     )
 
 
+def of_unit(connection: sqlite3.Connection, seq: int) -> bytes | None:
+    """The vector of one unit as it is stored, if it has one."""
+    row = connection.execute("SELECT vector FROM vectors WHERE seq = ?", (seq,)).fetchone()
+    return row[0] if row else None
+
+
 def have_vector(connection: sqlite3.Connection, seqs: Sequence[int]) -> set[int]:
     """Which of these units have a vector."""
     found: set[int] = set()
@@ -112,6 +118,8 @@ def replace_all(
     now: datetime,
 ) -> None:
     """Drop every vector and store these, one history row per unit that had or gets one."""
+    if in_lesson(connection):
+        raise InputError("re-embedding cannot be taken back; do it outside of a lesson")
     matrix = checked(vectors, len(ids), info)
     if len(set(ids)) != len(ids):
         raise InputError("an id is given twice; each unit has one vector")

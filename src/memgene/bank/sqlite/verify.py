@@ -14,7 +14,7 @@ from memgene.bank.sqlite.codec import (
     event_key,
     needs_grams,
 )
-from memgene.bank.sqlite.history import digest
+from memgene.bank.sqlite.history import digest, version
 from memgene.bank.sqlite.vectors import embedder
 
 _BATCH = 2000
@@ -24,12 +24,27 @@ _COPY = {
     "grams": "fts5 (content, owner, tokenize = 'trigram')",
 }
 
+_TAUGHT = (
+    "(SELECT h.seq FROM lessons l JOIN history h"
+    " ON h.seq BETWEEN l.first AND coalesce(l.last, 9223372036854775807))"
+)
+_UNDOING = (
+    "(SELECT h.seq FROM lessons l JOIN history h ON h.seq BETWEEN l.undo_first AND l.undo_last)"
+)
+_STRAY_IMAGE = f"image IS NOT NULL AND seq NOT IN {_TAUGHT}"
+_STRAY_UNDO = f"event = 'undo' AND seq NOT IN {_UNDOING}"
+_NO_IMAGE = (
+    f"image IS NULL AND event NOT IN ('add', 'state') AND seq IN {_TAUGHT} AND NOT EXISTS"
+    " (SELECT 1 FROM history d WHERE d.unit_id = history.unit_id AND d.seq > history.seq"
+    " AND d.event = 'delete')"
+)
+
 
 def verify(connection: sqlite3.Connection) -> list[Problem]:
     """All disagreements; must run inside a write transaction (FTS5 checks itself by writing)."""
     problems = list(_file(connection))
     checks: tuple[Callable[[sqlite3.Connection], Iterator[Problem]], ...]
-    checks = (_units, _scopes, _lineage, _texts, _vectors, _hanging, _history)
+    checks = (_units, _scopes, _lineage, _texts, _vectors, _hanging, _history, _states, _lessons)
     for check in checks:
         problems += check(connection)
     return problems
@@ -167,7 +182,8 @@ def _history(connection: sqlite3.Connection) -> Iterator[Problem]:
     lives = (
         "SELECT unit_id, max(CASE WHEN event = ? THEN seq ELSE 0 END) AS added,"
         " max(CASE WHEN event = ? THEN seq ELSE 0 END) AS deleted,"
-        " count(payload) AS payloads FROM history GROUP BY unit_id"
+        " count(coalesce(payload, image)) AS payloads FROM history WHERE unit_id <> ''"
+        " GROUP BY unit_id"
     )
     rows = connection.execute(
         f"SELECT u.id, l.added, l.deleted FROM units u LEFT JOIN ({lives}) l ON l.unit_id = u.id"
@@ -187,3 +203,38 @@ def _history(connection: sqlite3.Connection) -> Iterator[Problem]:
             yield Problem("history", unit_id, "the history does not tell that the unit was deleted")
         if payloads:
             yield Problem("history", unit_id, f"{payloads} payloads of the deleted unit are left")
+
+
+def _states(connection: sqlite3.Connection) -> Iterator[Problem]:
+    rows = connection.execute(
+        "SELECT name FROM state WHERE name NOT IN (SELECT json_extract(payload, '$.name')"
+        " FROM history WHERE unit_id = '' AND event = ?)",
+        (Event.STATE.value,),
+    )
+    for (name,) in rows.fetchall():
+        yield Problem("state", "", f"the history does not tell where the state {name!r} is from")
+
+
+def _lessons(connection: sqlite3.Connection) -> Iterator[Problem]:
+    """Lessons and their undoings follow each other in the history, their rows hold what undoing
+    needs, and no other rows do."""
+    rows = connection.execute(
+        "SELECT first, last, number FROM lessons WHERE last IS NOT NULL UNION ALL"
+        " SELECT undo_first, undo_last, number FROM lessons WHERE undo_first <= undo_last"
+        " ORDER BY 1"
+    ).fetchall()
+    end = 0
+    for first, last, number in rows:
+        if first <= end or last < first:
+            yield Problem("lessons", "", f"lesson {number} is rows {first} to {last}, after {end}")
+        end = max(end, last)
+    if end > version(connection):
+        yield Problem("lessons", "", f"the last lesson ends at row {end}, which is not there")
+    for what, condition in (
+        ("keeps what it replaced, but belongs to no lesson", _STRAY_IMAGE),
+        ("takes a row back, but belongs to no lesson", _STRAY_UNDO),
+        ("belongs to a lesson, but does not keep what it replaced", _NO_IMAGE),
+    ):
+        found = connection.execute(f"SELECT seq, unit_id FROM history WHERE {condition}")
+        for seq, unit_id in found.fetchall():
+            yield Problem("history", unit_id, f"row {seq} {what}")

@@ -17,7 +17,8 @@ Strategy = Annotated[
     typer.Option(
         "--strategy",
         metavar="NAME",
-        help="What evolves: config (retrieval) or program (memory programs).",
+        help="What evolves: config (retrieval), program (memory programs), or coevolve (router "
+        "and values).",
     ),
 ]
 Metric = Annotated[
@@ -69,7 +70,16 @@ Plan = Annotated[
     typer.Option(
         "--plan",
         metavar="NAME=VALUE,…",
-        help="Of a program search: search=max, scope=code, children=4, static_items=50, …",
+        help="Of program: search=max, children=4, …; of coevolve: schedule=two-stage, rule=td, …",
+    ),
+]
+Division = Annotated[
+    str,
+    typer.Option(
+        "--division",
+        metavar="NAME",
+        help="Dev, val and test are whole groups, or chronological: early to last questions of "
+        "each group.",
     ),
 ]
 
@@ -89,6 +99,7 @@ def evolve(
     seed: options.Seed = 0,
     preset: Preset = "default",
     plan: Plan = None,
+    division: Division = "groups",
     workers: options.Workers = None,
     embedder: options.Embedder = None,
     sandbox: options.Sandbox = None,
@@ -121,6 +132,7 @@ def evolve(
             guard=guard,
             preset=preset,
             plan=plan,
+            division=division,
             workers=workers,
             embedder=embedder,
             sandbox=sandbox,

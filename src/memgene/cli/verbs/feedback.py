@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from memgene.cli import inputs, options, output
 
+if TYPE_CHECKING:
+    from memgene.api import FeedbackReceipt
+
 
 def feedback(
     ids: Annotated[
-        list[str], typer.Argument(metavar="ID", help="Ids of the memories that were used.")
-    ],
+        list[str] | None, typer.Argument(metavar="ID", help="Ids of the memories that were used.")
+    ] = None,
     reward: Annotated[
-        float,
+        float | None,
         typer.Option("--reward", metavar="X", min=0.0, max=1.0, help="0 useless … 1 decisive."),
-    ],
+    ] = None,
     db: options.Db = None,
     user_id: options.UserId = None,
     agent_id: options.AgentId = None,
@@ -24,18 +27,46 @@ def feedback(
     query: Annotated[
         str | None, typer.Option("--query", metavar="TEXT", help="What had been looked for.")
     ] = None,
+    log_only: Annotated[
+        bool, typer.Option("--log-only", help="Only log it; `memgene learn` applies it.")
+    ] = False,
+    undo: Annotated[
+        bool, typer.Option("--undo", help="Take back the newest feedback, if nothing came after.")
+    ] = False,
+    genome: options.Genome = None,
+    embedder: options.Embedder = None,
     json: options.Json = False,
 ) -> None:
     """Tell how useful memories were.
 
-    Utility moves as Q ← Q + 0.3 · (reward − Q).
+    Utility moves as Q ← Q + 0.3 · (reward − Q), over all queries and for the query's kind.
     """
-    with inputs.open_memory(db) as memory:
+    told = bool(ids) or reward is not None
+    if undo is told or (told and not (ids and reward is not None)):
+        raise typer.BadParameter("give ids and --reward, or --undo")
+    if undo:
+        with inputs.open_memory(db) as memory:
+            output.lessons(memory.undo("feedback"), json)
+        return
+    with inputs.open_memory(db, genome=genome, embedder=embedder) as memory:
         receipt = memory.feedback(
-            ids, reward, query, user_id=user_id, agent_id=agent_id, run_id=run_id
+            ids or (),
+            reward or 0.0,
+            query,
+            user_id=user_id,
+            agent_id=agent_id,
+            run_id=run_id,
+            apply=not log_only,
         )
     if json:
         output.json_line(receipt.model_dump())
-        return
+    else:
+        _tell(receipt)
+
+
+def _tell(receipt: FeedbackReceipt) -> None:
     for one in receipt:
-        output.say(f"{one.id}  utility {one.before:.3f} → {one.utility:.3f}")
+        moved = f"utility {one.before:.3f} → {one.utility:.3f}"
+        if one.utility_for_kind is not None and one.before_for_kind is not None:
+            moved += f", for this kind {one.before_for_kind:.3f} → {one.utility_for_kind:.3f}"
+        output.say(f"{one.id}  {moved if receipt.applied else 'logged'}")

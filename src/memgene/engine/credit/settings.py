@@ -29,6 +29,9 @@ class CreditSettings:
     and cluster of queries beside the memory's mean; a cluster's value counts `n / (n + shrink)`
     after n exposures, the mean the rest. `new_value` says what a distilled memory starts with:
     the mean value of its `sources` (published), or the `reward`.
+
+    A query that is less than `cluster_cosine` near to every kind of query known starts a new one,
+    up to `clusters_most`; from then on it belongs to the nearest.
     """
 
     rule: Rule = Rule.USED
@@ -41,6 +44,8 @@ class CreditSettings:
     conditional: bool = True
     shrink: float = 2.0
     new_value: str = "reward"
+    clusters_most: int = 64
+    cluster_cosine: float = 0.45
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rule", Rule(self.rule))
@@ -49,6 +54,11 @@ class CreditSettings:
                 raise InputError(f"credit {name} must lie in [0, 1], got {getattr(self, name)}")
         if self.hops < 0 or self.shrink < 0:
             raise InputError("credit hops and shrink must be 0 or more")
+        if self.clusters_most < 0 or not -1 <= self.cluster_cosine <= 1:
+            raise InputError(
+                "credit clusters_most must be 0 or more and cluster_cosine lie in [-1, 1], got "
+                f"{self.clusters_most} and {self.cluster_cosine}"
+            )
         if self.new_value not in ("sources", "reward"):
             raise InputError(f"credit new_value is sources or reward, got {self.new_value!r}")
 

@@ -18,11 +18,14 @@ from memgene.bank.unit import MemoryUnit
 from memgene.core import ConfigError, FixedClock, Hit, InputError, content_hash
 from memgene.embed.protocol import Vectors
 from memgene.engine import MemoryEngine, compose_hits
+from memgene.programs.guest.configuring import received, sent
 from memgene.programs.guest.episode_text import read_time, turns_of
 from memgene.programs.guest.models import Ask, models_of
 from memgene.retrieval.config import RetrievalConfig
 from memgene.retrieval.features.registry import features
 from memgene.retrieval.needs import needs_llm
+from memgene.retrieval.observing import features_of
+from memgene.retrieval.router.router import Router
 from memgene.retrieval.text import STOP_WORDS, words
 
 Time = datetime | date | str
@@ -56,7 +59,7 @@ class BankTool:
     What is added is stored and embedded at the next search, all of it at once.
 
     Args:
-        first: the worker's first message: `config` (text of a retrieval.toml, None = the default),
+        first: the worker's first message: `config` and `router` (see `configuring.sent`),
             `embedder` and `words` (see `models.described`).
         embed: texts to vectors, one host call.
         words: single words to vectors, one host call.
@@ -65,8 +68,7 @@ class BankTool:
     """
 
     def __init__(self, first: Mapping[str, Any], embed: Ask, words: Ask) -> None:
-        told = first["config"]
-        config = RetrievalConfig() if told is None else RetrievalConfig.from_toml(told)
+        config = received(first)
         check_bank_config(config)
         embedder, self._words = models_of(first, embed, words)
         bank = open_bank(":memory:", FixedClock(_STORED))
@@ -241,9 +243,10 @@ def prepare_bank() -> None:
         return np.ones((len(texts), 2), np.float32)
 
     features()
-    config = RetrievalConfig().changed(soft_k=20)
+    views = ("lexical", "dense")
+    config = RetrievalConfig(soft_k=20, router=Router.fresh(views, features_of(views)))
     first = {
-        "config": config.to_toml(),
+        **sent(config),
         "embedder": {"name": "ones", "dimension": 2, "static": True},
         "words": {"dimension": 2},
     }

@@ -1,7 +1,7 @@
 """The guest module of memory programs: loads one program and serves its writes and reads.
 
-First message: `source`, `seed`, `now` (ISO time), `embedder` and `words` (see `models.described`)
-and `config` (text of a retrieval.toml, or None). Host calls it makes: `llm` (messages, temperature,
+First message: `source`, `seed`, `now` (ISO time), `embedder` and `words` (see `models.described`),
+`config` and `router` (see `configuring.sent`). Host calls it makes: `llm` (messages, temperature,
 max_tokens, stop, schema → text), `embed` and `words` (texts → rows, see `toolkit.encoded`).
 """
 

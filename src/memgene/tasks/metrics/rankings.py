@@ -28,6 +28,12 @@ def recall_at_k(evidence: Sequence[str], ranking: Sequence[RankedUnit], k: int) 
     return sum(newly_found(evidence, ranking[:k])) / len(set(evidence))
 
 
+def hit_at_k(evidence: Sequence[str], ranking: Sequence[RankedUnit], k: int) -> float:
+    """1 when any of the first `k` hits finds gold, else 0: the success of an agent that takes the
+    first (k = 1) memory it is shown."""
+    return float(any(newly_found(evidence, ranking[:k])))
+
+
 def ndcg_at_k(evidence: Sequence[str], ranking: Sequence[RankedUnit], k: int) -> float:
     """Normalised discounted cumulative gain (Järvelin & Kekäläinen 2002), binary gains.
 

@@ -17,7 +17,13 @@ from memgene.tasks.metrics.answers import (
     token_f1,
 )
 from memgene.tasks.metrics.locomo import official_locomo_f1
-from memgene.tasks.metrics.rankings import evidence_in_text, mrr, ndcg_at_k, recall_at_k
+from memgene.tasks.metrics.rankings import (
+    evidence_in_text,
+    hit_at_k,
+    mrr,
+    ndcg_at_k,
+    recall_at_k,
+)
 from memgene.tasks.metrics.rubric import criteria_of
 from memgene.tasks.metrics.scored import RankedUnit, Scored
 
@@ -53,7 +59,7 @@ class Metric:
 
 
 def get_metric(name: str) -> Metric:
-    """The metric of that name; `recall@k` and `ndcg@k` exist for every k ≥ 1.
+    """The metric of that name; `recall@k`, `hit@k` and `ndcg@k` exist for every k ≥ 1.
 
     What judges score exists once for each judge: `judge_strict` is what `judge` says,
     `judge_strict@judge2` what `judge2` says. `A+B` is the mean of several that need no judge.
@@ -65,11 +71,13 @@ def get_metric(name: str) -> Metric:
     base, at, judge = name.partition("@")
     if base in JUDGED and (not at or re.fullmatch(r"[a-z]\w*", judge)):
         return judged_by(base, judge or JUDGE)
-    parsed = re.fullmatch(r"(recall|ndcg)@([1-9]\d*)", name)
+    parsed = re.fullmatch(r"(recall|hit|ndcg)@([1-9]\d*)", name)
     if parsed is None:
         known = ", ".join((*METRICS, *JUDGED))
-        raise InputError(f"there is no metric {name!r}; there are {known}, recall@K and ndcg@K")
-    return (_recall if parsed[1] == "recall" else _ndcg)(int(parsed[2]))
+        raise InputError(
+            f"there is no metric {name!r}; there are {known}, recall@K, hit@K and ndcg@K"
+        )
+    return {"recall": _recall, "hit": _hit, "ndcg": _ndcg}[parsed[1]](int(parsed[2]))
 
 
 def judged_by(base: str, judge: str) -> Metric:
@@ -182,6 +190,15 @@ def _recall(k: int) -> Metric:
         Needs.RANKING,
         f"share of unique gold units among the first {k} hits",
         _over_ranking(lambda evidence, ranking: recall_at_k(evidence, ranking, k)),
+    )
+
+
+def _hit(k: int) -> Metric:
+    return Metric(
+        f"hit@{k}",
+        Needs.RANKING,
+        f"1 when a gold unit is among the first {k} hits, else 0",
+        _over_ranking(lambda evidence, ranking: hit_at_k(evidence, ranking, k)),
     )
 
 

@@ -1,0 +1,75 @@
+"""Cosines of the vectors of a group, exact on the grid of its frame."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import ceil
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memgene.engine.linking.frame import SQUARE, Grid
+from memgene.engine.linking.nearest import Pairs, Rows
+from memgene.engine.linking.runs import Runs
+
+_CHUNKS = 64
+_CELLS = 1 << 23  # of one block of cosines: 32 MB
+
+
+class DenseScores:
+    """A scorer for `Nearest`: pairs of rows whose cosine is at least `threshold`.
+
+    All cosines of a block of rows are one matrix product; a row is erased by making it zero.
+    """
+
+    def __init__(self, dimension: int, threshold: float, runs: Runs) -> None:
+        self._grid: Grid = np.zeros((0, dimension), np.int16)
+        self._size = 0
+        self._least = max(1, ceil(round(threshold * SQUARE, 3)))
+        self._runs = runs
+
+    @property
+    def grid(self) -> Grid:
+        """The vectors by row, shape (rows, dimension)."""
+        return self._grid[: self._size]
+
+    def append(self, grid: Grid) -> None:
+        """Add rows."""
+        needed = self._size + len(grid)
+        if needed > len(self._grid):
+            grown = np.zeros((max(needed, 2 * len(self._grid)), self._grid.shape[1]), np.int16)
+            grown[: self._size] = self.grid
+            self._grid = grown
+        self._grid[self._size : needed] = grid
+        self._size = needed
+
+    def remove(self, rows: Rows) -> None:
+        """Erase rows."""
+        self._grid[rows] = 0
+
+    def pairs(self, rows: Rows, most: int | None) -> Iterator[tuple[Rows, Pairs]]:
+        """Pairs by block; see `Scorer`."""
+        if not len(rows):
+            return
+        # whole chunks, so that the largest of each chunk is one maximum over an axis
+        padded = -(-self._size // _CHUNKS) * _CHUNKS
+        whole = np.zeros((padded, self._grid.shape[1]), np.float32)
+        whole[: self._size] = self.grid
+        at_once = max(1, _CELLS // padded)
+        for start in range(0, len(rows), at_once):
+            block = rows[start : start + at_once]
+            yield block, self._block(block, whole, most)
+
+    def _block(self, rows: Rows, whole: NDArray[np.float32], most: int | None) -> Pairs:
+        found = whole[rows] @ whole.T
+        found[np.arange(len(rows)), rows] = 0
+        self._runs.hide(found[:, : self._size], rows)
+        least = np.full(len(rows), self._least, np.float32)
+        if most is not None and most < found.shape[1] // _CHUNKS:
+            # each of the `most` largest chunks holds a row at least as good as their smallest
+            # maximum, so what is below it is not among the `most` best
+            highest = found.reshape(len(rows), _CHUNKS, -1).max(axis=1)
+            floor = np.partition(highest, highest.shape[1] - most, axis=1)[:, -most]
+            least = np.maximum(least, floor)
+        place, others = np.nonzero(found >= least[:, None])
+        return Pairs(rows[place], others, found[place, others] / np.float64(SQUARE))

@@ -1,0 +1,77 @@
+"""How far a bank is linked, as the bank keeps it under the names `links` and `links.frame`."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from memgene.bank.protocol import Bank, Event
+from memgene.core import InputError
+from memgene.engine.linking.frame import Frame, digest
+from memgene.engine.linking.settings import LinkSettings
+
+STATE = "links"
+FRAME = "links.frame"
+NEVER = -1
+_FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True)
+class LinkState:
+    """`version` is the bank's version up to which all owners are linked, −1 before the first time;
+    `last` the version at the last link of anyone. `frame` is the digest of the frame used.
+    `checked` says that a model was asked which consecutive units belong together, so that a pair
+    without an edge does not."""
+
+    settings: LinkSettings
+    frame: str
+    threshold: float | None
+    version: int = NEVER
+    last: int = NEVER
+    checked: bool = False
+
+    def to_bytes(self) -> bytes:
+        """As the bank keeps it."""
+        held = {
+            "format": _FORMAT,
+            "settings": self.settings.to_dict(),
+            "frame": self.frame,
+            "threshold": self.threshold,
+            "version": self.version,
+            "last": self.last,
+            "checked": self.checked,
+        }
+        return json.dumps(held, sort_keys=True).encode()
+
+
+def read_state(bank: Bank) -> tuple[LinkState, Frame] | None:
+    """What the bank keeps; None when it was never linked, or in a way this code does not know:
+    then everything is linked anew."""
+    content, framed = bank.state(STATE), bank.state(FRAME)
+    if content is None or framed is None:
+        return None
+    try:
+        held = json.loads(content)
+        if held.pop("format") != _FORMAT:
+            return None
+        held["settings"] = LinkSettings.from_dict(held["settings"])
+        state, frame = LinkState(**held), Frame.from_bytes(framed)
+    except (ValueError, KeyError, TypeError, AttributeError, InputError):
+        return None
+    if frame is None or digest(framed) != state.frame:
+        return None
+    return state, frame
+
+
+def is_of(bank: Bank, state: LinkState) -> bool:
+    """Whether the state was written in this very bank: an imported one names versions of the bank
+    it comes from."""
+    if not NEVER < state.version < bank.version():
+        return False
+    rows = bank.events(Event.STATE, after=state.version)
+    return bool(rows) and rows[0].seq == state.version + 1
+
+
+def is_level(bank: Bank, state: LinkState) -> bool:
+    """Whether nothing but state was written since all owners were linked."""
+    return is_of(bank, state) and not bank.changed_since(state.version) - {""}

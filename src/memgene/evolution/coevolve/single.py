@@ -1,0 +1,230 @@
+"""One co-evolution over one division of the groups: search, final report, best genome."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from memgene.core import LabelledQuestion
+from memgene.engine.learned import LearnedMemory
+from memgene.engine.linking import TimeCheck, model_check
+from memgene.evaluation.case import Case
+from memgene.evolution.changes import LEARNED
+from memgene.evolution.coevolve.basis import start_config
+from memgene.evolution.coevolve.candidates import Started, StateCandidates
+from memgene.evolution.coevolve.events import Retrained, WeightFixed
+from memgene.evolution.coevolve.memories import FactoryMaker
+from memgene.evolution.coevolve.picture import GRAPH_FILE
+from memgene.evolution.coevolve.search import (
+    CoevolveOutcome,
+    CoevolveSearch,
+    CoevolveTools,
+    Trained,
+    require_a_step,
+)
+from memgene.evolution.coevolve.state import State
+from memgene.evolution.coevolve.steps import Step, steps_of
+from memgene.evolution.coevolve.training import Training, TrainingTools
+from memgene.evolution.division_run import DivisionRun
+from memgene.evolution.final import FinalOutcome, Subject
+from memgene.evolution.guard import BestSoFar, Guard, GuardMode, PairedGuard
+from memgene.evolution.progress import Place, ProgressCallback
+from memgene.evolution.promotion import provenance, scores_of
+from memgene.evolution.recorder import Recorder
+from memgene.evolution.rundir import RunFolder, row_subject
+from memgene.evolution.sealed import DevVal, SealedTest
+from memgene.evolution.workbench import Workbench
+from memgene.genome import GenomeBundle
+from memgene.harness.bank import BankHarnessFactory
+from memgene.retrieval.config import RetrievalConfig
+from memgene.tasks.metrics import can_apply, get_metric
+
+FIXED_WEIGHT = "fixed-weight"
+EVOLVED_ROW = "evolved"
+_Q_RRF = "q_rrf"
+
+
+class CoEvolution(DivisionRun[CoevolveOutcome]):
+    """Strategy `coevolve`."""
+
+    def __init__(
+        self,
+        bench: Workbench,
+        run: RunFolder,
+        data: DevVal,
+        origin: str,
+        progress: ProgressCallback | None,
+        place: Place,
+    ) -> None:
+        super().__init__(bench, run, data, origin, progress, place)
+        self._plan = bench.settings.coevolution
+        self._base = start_config(self._plan, bench.task, bench.settings.embedder, origin, place)
+        self._make = FactoryMaker(bench.embedder, bench.words, bench.engine_models)
+
+    def _search(self) -> CoevolveOutcome:
+        bench = self._bench
+        training = self._training(self._data.dev)
+        steps = self._steps()
+        evaluator = bench.evaluator(self._data.task, self._data.training, searching=True)
+
+        def evaluate(
+            state: State, questions: Sequence[LabelledQuestion], label: str
+        ) -> Sequence[Case]:
+            return evaluator.evaluate_harness(self._subject(state), questions, label)
+
+        candidates = StateCandidates(
+            self._run,
+            Recorder(self._run, bench.metric, self._meter, self._spending),
+            self._meter,
+            self._spending,
+            evaluate,
+            self._data,
+        )
+        tools = CoevolveTools(
+            journal=self._run.journal,
+            candidates=candidates,
+            meter=self._meter,
+            guard=self._guard(),
+            interrupt=bench.interrupt,
+            report=self._reporter.searched,
+        )
+        require_a_step(self._meter, self._data, min(training.cost(step) for step in steps))
+        start = candidates.start(
+            lambda: self._start(self._data.dev),
+            lambda state: Started(
+                str(self._plan.schedule), len(steps), training.questions, training.routes(state)
+            ),
+        )
+        search = CoevolveSearch(
+            tools, training, self._data, bench.metric, self._settings.seed, steps
+        )
+        return search.run(start)
+
+    def _steps(self) -> tuple[Step, ...]:
+        steps = steps_of(self._plan, empty=not self._data.task.episodes)
+        return steps[: self._settings.budget.iterations or len(steps)]
+
+    def _training(self, questions: Sequence[LabelledQuestion]) -> Training:
+        """Training on those of the questions that the metric can score."""
+        bench = self._bench
+        metric = get_metric(bench.metric)
+        usable = [q for q in questions if can_apply(metric, q)]
+        tools = TrainingTools(
+            agent=bench.agent,
+            make=self._make,
+            plan=self._plan,
+            reward=bench.metric,
+            seed=self._settings.seed,
+            attributor=bench.roles.get("attribute"),
+            distiller=bench.roles.get("extract") if bench.answers_with_a_model else None,
+            check=self._check(),
+        )
+        return Training(tools, self._data.task, self._data.training, usable)
+
+    def _check(self) -> TimeCheck | None:
+        model = self._bench.roles.get("attribute")
+        return None if model is None or not self._plan.check_time else model_check(model)
+
+    def _guard(self) -> Guard:
+        if self._plan.follow:
+            return BestSoFar()
+        return PairedGuard.of_mode(GuardMode(self._settings.guard), len(self._steps()))
+
+    def _start(self, questions: Sequence[LabelledQuestion]) -> State:
+        """The base, its learned fusion (if it has or gets one) fitted on these questions."""
+        config = self._base
+        wanted = config.fusion == LEARNED or (self._plan.fit and not self._plan.base)
+        if wanted and self._learnable:
+            ranker = self._learner(config, questions)
+            config = config.changed(fusion=LEARNED, ranker=ranker)
+        return State(config, LearnedMemory.empty())
+
+    def _subject(self, state: State) -> BankHarnessFactory:
+        return self._make(state.config, state.learned)
+
+    def _final(self, found: CoevolveOutcome, sealed: SealedTest) -> FinalOutcome:
+        """Start and promoted state learn once more on dev and val, then everything is measured."""
+        questions = (*self._data.dev, *self._data.val)
+        start = self._start(questions)
+        self._evolved = self._retrained(found.promoted, start, questions)
+        static: dict[str, Subject] = dict(self._bench.static)
+        if self._base.fusion == _Q_RRF and self._plan.router:
+            static[FIXED_WEIGHT] = self._fixed(start, questions)
+        return self._report(found.rounds).run(
+            self._subject(self._evolved),
+            self._subject(start),
+            static,
+            sealed,
+            learned_once=self._learnable,
+        )
+
+    def _retrained(
+        self, promoted: Trained, start: State, questions: Sequence[LabelledQuestion]
+    ) -> State:
+        """The steps that led to the promoted state, on all of dev and val."""
+        journal, subject = self._run.journal, row_subject(EVOLVED_ROW)
+        recorded = journal.peek(Retrained, row=EVOLVED_ROW)
+        if recorded is not None:
+            state = State.load(self._run, subject)
+            usage, seconds = recorded.usage, recorded.seconds
+        else:
+            with self._spending.work(limited=False) as spent:
+                state = start
+                training = self._training(questions)
+                for step in self._steps()[: promoted.steps]:
+                    state = training.take(step, state).state
+                drawn = training.picture(state) if self._plan.link else None
+            files = state.files()
+            if drawn is not None:
+                files[GRAPH_FILE] = drawn.to_json()
+            self._run.save_files(subject, files)
+            usage, seconds = spent.usage, spent.seconds
+        router = state.config.router
+        event = journal.emit(
+            Retrained(
+                row=EVOLVED_ROW,
+                steps=promoted.steps,
+                questions=len(questions),
+                router="" if router is None else router.digest,
+                memory=state.learned.digest,
+                usage=usage,
+                seconds=seconds,
+            )
+        )
+        self._final_meter.add_work(event.usage, event.seconds)
+        return state
+
+    def _fixed(self, start: State, questions: Sequence[LabelledQuestion]) -> RetrievalConfig:
+        """The start with the best share of the dense route for all questions alike."""
+        recorded = self._run.journal.peek(WeightFixed, row=FIXED_WEIGHT)
+        if recorded is None:
+            with self._spending.work(limited=False) as spent:
+                found = self._training(questions).fixed(start)
+            recorded = WeightFixed(
+                FIXED_WEIGHT, found.share, found.score, len(questions), spent.seconds
+            )
+        event = self._run.journal.emit(recorded)
+        return start.config.changed(self_routing="off", route_prior=event.share)
+
+    def _bundle(self, found: CoevolveOutcome, final: FinalOutcome) -> GenomeBundle:
+        bench, state = self._bench, self._evolved
+        parent = found.parent
+        return GenomeBundle(
+            config=state.config,
+            embedder=self._settings.embedder,
+            strategy=self._settings.strategy,
+            parents=() if parent is None else (self._genome(parent.state).id,),
+            scores=scores_of(bench, found.promoted.cases, final),
+            fingerprints={bench.task.name: bench.task.fingerprint},
+            provenance={
+                **provenance(bench, state.config),
+                "candidate": found.promoted.id,
+                "division": self._origin,
+                "rounds": found.rounds,
+                "schedule": str(self._plan.schedule),
+            },
+            memory=state.learned if state.learned else None,
+        )
+
+    def _genome(self, state: State) -> GenomeBundle:
+        settings = self._settings
+        return GenomeBundle(state.config, settings.embedder, settings.strategy)
