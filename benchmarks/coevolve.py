@@ -38,6 +38,8 @@ ROWS: Mapping[str, Mapping[str, str]] = {
         "simultaneous": "schedule=simultaneous",
         "two-stage": "schedule=two-stage",
         "bank frozen, stable router": f"memory=frozen,{STABLE}",
+        "bank frozen, stable router, no SR-QR": f"memory=frozen,self_routing=off,{STABLE}",
+        "bank frozen, no SR-QR": "memory=frozen,self_routing=off",
         "full, stable router": STABLE,
         "λ_Q 0": "q_rank_weight=0",
         "λ_Q 0.25": "q_rank_weight=0.25",

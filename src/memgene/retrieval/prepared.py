@@ -212,9 +212,9 @@ class Prepared(ABC):
 
     def _ordered(self, fused: Fused) -> Ranking:
         config, index, pool = self.config, self.index, fused.pool
-        scores = fused.scores
-        # a lone candidate, or equals among themselves, are all the best there is
-        base = min_max(scores) if len(np.unique(scores)) > 1 else np.ones_like(scores)
+        base = min_max(fused.scores)
+        if not base.any():  # a lone candidate, or equals among themselves: all the best there is
+            base = np.ones_like(base)
         values = self._values(pool) if config.utility_weight else None
         scores, factors = rescore(base, pool, index, config, self._asked.now, values)
         order = np.lexsort((index.seq[pool], -scores))

@@ -50,8 +50,8 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """What an update touched: ids whose edges may differ, pairs consecutive only now (earlier,
-    later), and how many units had their neighbours worked out."""
+    """What an update touched: ids whose edges may differ or were handed in, pairs consecutive only
+    now (earlier, later), and how many units had their neighbours worked out."""
 
     ids: tuple[str, ...]
     pairs: tuple[tuple[str, str], ...]
@@ -99,7 +99,8 @@ class Group:
         dirty, pairs = self._relist(out, into, told), self._chains.settle()
         ends = {row for pair in pairs for row in pair}
         rows = np.union1d(dirty, np.asarray(sorted(ends), np.int64))
-        ids = dict.fromkeys([self._ids[row] for row in rows.tolist()] + left)
+        looked_at = [*left, *(node.id for node in nodes)]
+        ids = dict.fromkeys([self._ids[row] for row in rows.tolist()] + looked_at)
         named = tuple((self._ids[a], self._ids[b]) for a, b in pairs)
         return Moved(tuple(ids), named, len(dirty))
 

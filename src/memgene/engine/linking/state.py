@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from memgene.bank.protocol import Bank, Event
 from memgene.core import InputError
@@ -64,14 +64,30 @@ def read_state(bank: Bank) -> tuple[LinkState, Frame] | None:
 
 
 def is_of(bank: Bank, state: LinkState) -> bool:
-    """Whether the state was written in this very bank: an imported one names versions of the bank
-    it comes from."""
+    """Whether the state was written in this very bank, right after its version. An imported one
+    names versions of the bank it comes from; it replaced nothing here, while `keep` sees to it
+    that what it writes does."""
     if not NEVER < state.version < bank.version():
         return False
     rows = bank.events(Event.STATE, after=state.version)
-    return bool(rows) and rows[0].seq == state.version + 1
+    if not rows or rows[0].seq != state.version + 1:
+        return False
+    payload = rows[0].payload or {}
+    return payload.get("name") == STATE and payload.get("before") is not None
 
 
 def is_level(bank: Bank, state: LinkState) -> bool:
     """Whether nothing but state was written since all owners were linked."""
     return is_of(bank, state) and not bank.changed_since(state.version) - {""}
+
+
+def keep(bank: Bank, state: LinkState, *, level: int | None, whole: bool) -> bytes:
+    """Write the state, as level with the bank's version (None: with the present one), and return
+    its bytes. `whole`: all owners are linked up to it."""
+    if bank.state(STATE) is None:
+        bank.set_state(STATE, b"{}")
+    version = bank.version() if level is None else level
+    kept = replace(state, last=version, version=version if whole else state.version)
+    content = kept.to_bytes()
+    bank.set_state(STATE, content)
+    return content

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from memgene.bank.protocol import Bank, Filter, Vectors
+from memgene.bank.protocol import Bank, Filter, RelationKind, Vectors
 from memgene.bank.unit import MemoryUnit, UnitStatus
 from memgene.core import Scope
 from memgene.engine.linking.frame import Frame
@@ -98,6 +98,12 @@ class View:
         return found
 
     @property
+    def _lists(self) -> int:
+        """How many lists of neighbours a unit has."""
+        kinds = self._settings.kinds
+        return (RelationKind.DENSE in kinds and self._has_vectors) + (RelationKind.SPARSE in kinds)
+
+    @property
     def _has_vectors(self) -> bool:
         return self._frame.embedder is not None
 
@@ -118,7 +124,7 @@ class View:
             owner: [i for i in (*gone, *home) if i in group and home.get(i) != owner]
             for owner, group in self._groups.items()
         }
-        meter.expect(sum(map(len, nodes.values())) * len(self._settings.kinds))
+        meter.expect(len(units) * self._lists)
         moved: dict[Owner, Moved] = {}
         for owner in dict.fromkeys([*left, *nodes]):
             out, into = left.get(owner, []), nodes.get(owner, [])

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 
 from memgene.bank.protocol import Bank, Relation, RelationKind
 from memgene.engine.linking.group import Edge
 from memgene.engine.linking.start import Start
-from memgene.engine.linking.state import FRAME, STATE
+from memgene.engine.linking.state import FRAME, keep
 
 _BATCH = 2000
 
@@ -52,12 +52,8 @@ def write(bank: Bank, start: Start, there: Edges, wanted: Edges, *, whole: bool)
             bank.relate([Relation(*edge, wanted[edge]) for edge in some])
         if start.anew:
             bank.set_state(FRAME, start.frame.to_bytes())
-        level = bank.version() if followed else start.version
-        state = replace(start.state, last=level)
-        if whole:
-            state = replace(state, version=level)
-        token = state.to_bytes()
-        bank.set_state(STATE, token)
+        level = None if followed else start.version
+        token = keep(bank, start.state, level=level, whole=whole)
         version = bank.version() if followed else start.version
     return Written(_counted(into), _counted(out), token, version)
 

@@ -25,7 +25,7 @@ from memgene.evolution.coevolve.state import State
 from memgene.evolution.coevolve.steps import Phase, Step
 from memgene.llm.protocol import LLM
 from memgene.retrieval.observing import features_of
-from memgene.retrieval.router.observation import Floats, Observation
+from memgene.retrieval.router.observation import Floats
 from memgene.retrieval.router.router import Router
 from memgene.retrieval.router.settings import Baseline
 from memgene.retrieval.router.training import RouterTrainer
@@ -127,10 +127,10 @@ class Training:
         """One step from a state."""
         tools, plan = self._tools, self._tools.plan
         learner = None
-        if plan.router and step.phase is not Phase.MEMORY:
-            router = state.config.router or self._fresh(state)
-            learner = RouterTrainer(router, plan.learner, tools.seed * _SEEDS + step.number)
-        with self._memories(state) as memories:
+        with self._memories(state, step.phase) as memories:
+            if plan.router and step.phase is not Phase.MEMORY:
+                router = state.config.router or self._fresh(state, memories)
+                learner = RouterTrainer(router, plan.learner, tools.seed * _SEEDS + step.number)
             crediting = Crediting(plan, tools.seed, tools.attributor, tools.distiller)
             trainer = Trainer(
                 self._field, memories, crediting, self._questions, tools.seed, tools.tell
@@ -152,7 +152,7 @@ class Training:
         largest sum of |Q − ½| over what is shown. None where nothing was learned of any."""
         means = {v.unit_id: v.q for v in state.learned.values if v.cluster == ""}
         best, drawn = 0.0, None
-        with self._memories(state) as memories:
+        with self._memories(state, Phase.MEMORY) as memories:
             for labelled in self._questions[:_PICTURED]:
                 asked = self._field.ask(memories.engine(labelled, state.config), labelled)
                 hits = self._field.play(asked).exposed
@@ -161,18 +161,23 @@ class Training:
                     best, drawn = moved, picture(asked.engine, asked.query, hits)
         return drawn
 
-    def _memories(self, state: State) -> TrainingMemories:
+    def _memories(self, state: State, phase: Phase = Phase.ROUTER) -> TrainingMemories:
+        """Memories in a state. Only who gives credit needs the graph: what retrieval needs of it,
+        a memory of its configuration has."""
         plan, tools = self._tools.plan, self._tools
-        links = LinkSettings() if plan.link else None
+        links = LinkSettings() if plan.link and phase is not Phase.ROUTER else None
         check = tools.check if plan.check_time else None
         return TrainingMemories(
             self._task, self._training, tools.agent, tools.make, state, links, check
         )
 
-    def _fresh(self, state: State) -> Router:
+    def _fresh(self, state: State, memories: TrainingMemories) -> Router:
         """An untrained router, which is the prior, that knows how its features lie here."""
         settings = self._tools.plan.learner
-        seen = self._observations(state)
+        seen = [
+            self._field.ask(memories.engine(q, state.config), q).prepared.observation
+            for q in self._questions
+        ]
         router = Router.fresh(
             seen[0].routes,
             features_of(seen[0].routes),
@@ -183,14 +188,6 @@ class Training:
             seed=self._tools.seed,
         )
         return router.with_statistics(np.array([each.features for each in seen]))
-
-    def _observations(self, state: State) -> list[Observation]:
-        """What a router sees of the training questions."""
-        with self._memories(state) as memories:
-            return [
-                self._field.ask(memories.engine(q, state.config), q).prepared.observation
-                for q in self._questions
-            ]
 
 
 def _taken(state: State, done: Pass) -> Taken:
