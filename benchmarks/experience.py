@@ -71,9 +71,14 @@ class Trajectory:
     acted: str
 
     @property
+    def name(self) -> str:
+        """`won/GAME`, or `lost/GAME` for its failed twin."""
+        return f"{'won' if self.won else 'lost'}/{self.game}"
+
+    @property
     def kind(self) -> str:
         """`pick_clean_then_place_in_recep`."""
-        return _kind(self.game)
+        return kind_of(self.game)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +93,7 @@ class Parts:
 
 def main() -> None:
     options = _options()
-    won, lost = _read(options.data)
+    won, lost = read_trajectories(options.data)
     embedder = load_embedder("static")
     words = word_vectors()
     settings = {
@@ -100,7 +105,7 @@ def main() -> None:
     results: dict[str, dict[str, list[float]]] = {}
     for title, (acted, twins) in settings.items():
         for seed in range(options.seeds):
-            parts = _parts(won, lost, seed)
+            parts = divided(won, lost, seed)
             task = _task(parts, acted=acted, twins=twins, seed=seed)
             for name, text in {"nothing learned": "", **chosen}.items():
                 found = _held_out(task, parts, text, embedder, words, seed, options.passes)
@@ -155,7 +160,7 @@ class Success(Field):
             return hit.metadata[GOT] >= SUCCESS and self._kinds[goal] == kind
         assert hit.source is not None
         outcome, _, game = hit.source.partition("/")
-        return outcome == "won" and _kind(game) == kind
+        return outcome == "won" and kind_of(game) == kind
 
 
 def _held_out(
@@ -190,7 +195,7 @@ def _task(parts: Parts, *, acted: bool, twins: bool, seed: int) -> Task:
     random.Random(seed).shuffle(held)
     episodes = [
         Episode(
-            f"{'won' if t.won else 'lost'}/{t.game}",
+            t.name,
             (Message(f"{t.goal}. {t.acted}" if acted else t.goal),),
             "bank",
         )
@@ -208,7 +213,7 @@ def _task(parts: Parts, *, acted: bool, twins: bool, seed: int) -> Task:
     )
 
 
-def _parts(won: Sequence[Trajectory], lost: Sequence[Trajectory], seed: int) -> Parts:
+def divided(won: Sequence[Trajectory], lost: Sequence[Trajectory], seed: int) -> Parts:
     rng = random.Random(seed)
     games = list(won)
     rng.shuffle(games)
@@ -219,7 +224,7 @@ def _parts(won: Sequence[Trajectory], lost: Sequence[Trajectory], seed: int) -> 
     return Parts(tuple(bank), tuple(twins), tuple(rest[:third]), tuple(rest[third:]))
 
 
-def _read(folder: Path) -> tuple[list[Trajectory], list[Trajectory]]:
+def read_trajectories(folder: Path) -> tuple[list[Trajectory], list[Trajectory]]:
     """The won runs of the two planners, and the lost runs of the hand-coded expert."""
     won, lost = [], []
     for path in sorted(folder.glob("expert_*.jsonl")):
@@ -236,7 +241,7 @@ def _read(folder: Path) -> tuple[list[Trajectory], list[Trajectory]]:
     return won, lost
 
 
-def _kind(game: str) -> str:
+def kind_of(game: str) -> str:
     return game.split("/")[1].partition("-")[0]
 
 

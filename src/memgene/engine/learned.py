@@ -79,6 +79,11 @@ class LearnedMemory:
             clusters,
         )
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was learned."""
+        return not (self.values or self.distilled or self.retired or len(self.clusters))
+
     def apply(self, engine: MemoryEngine) -> None:
         """Add to a memory what fits it, in one transaction; doing it again changes nothing.
 

@@ -10,8 +10,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from memgene.core import Budget
+from memgene.engine.learned import LearnedMemory
 from memgene.evolution.budget import BudgetMeter
 from memgene.evolution.changes import LEARNED
+from memgene.evolution.coevolve.events import Retrained
+from memgene.evolution.coevolve.state import State
+from memgene.evolution.coevolve.workshop import trained_on_everything
 from memgene.evolution.events import Finished, FoldFinished, Refitted, RunStarted
 from memgene.evolution.progress import Place, ProgressCallback
 from memgene.evolution.promotion import provenance
@@ -100,7 +104,11 @@ def _pooled(bench: Workbench, run: RunFolder, results: Sequence[EvolveResult]) -
     report = TestReport.of(rows, bench.metric, chosen, bench.settings.seed)
     place = _representative(bench, results)
     meter = BudgetMeter(Budget())
-    config = _on_everything(bench, run, results[place].config, meter)
+    learned: LearnedMemory | None = None
+    if bench.settings.strategy == "coevolve":
+        config, learned = _learned_on_everything(bench, run, int(results[place].promoted), meter)
+    else:
+        config = _on_everything(bench, run, results[place].config, meter)
     bundle = GenomeBundle(
         config=config,
         embedder=bench.settings.embedder,
@@ -112,6 +120,7 @@ def _pooled(bench: Workbench, run: RunFolder, results: Sequence[EvolveResult]) -
             "fold": place + 1,
         },
         program=results[place].program,
+        memory=learned,
     )
     if run.journal.peek(Finished) is None or not (run.path / BEST).exists():
         run.save_best(bundle)
@@ -137,13 +146,42 @@ def _pooled(bench: Workbench, run: RunFolder, results: Sequence[EvolveResult]) -
 
 
 def _representative(bench: Workbench, results: Sequence[EvolveResult]) -> int:
-    """Place of the fold whose memory is kept: the medoid of the configurations, or the program
-    with the highest score on the val questions that selected it."""
-    if any(result.program is None for result in results):
+    """Place of the fold whose memory is kept: the medoid of the configurations, or (programs, and
+    what learned) that with the highest score on the val questions that selected it."""
+    if bench.settings.strategy == "config":
         return medoid([result.config for result in results])
     metric = f"val/{bench.metric}"
     found = [GenomeBundle.load(result.best).scores[metric].mean for result in results]
     return found.index(max(found))
+
+
+def _learned_on_everything(
+    bench: Workbench, run: RunFolder, steps: int, meter: BudgetMeter
+) -> tuple[RetrievalConfig, LearnedMemory | None]:
+    """Router and values after so many steps on every question; `meter` counts what that takes."""
+    subject = row_subject(BEST)
+    recorded = run.journal.peek(Retrained, row=BEST)
+    if recorded is not None:
+        state, usage, seconds = State.load(run, subject), recorded.usage, recorded.seconds
+    else:
+        with Spending(run.journal, meter).work(limited=False) as spent:
+            state = trained_on_everything(bench, steps)
+        run.save_files(subject, state.files())
+        usage, seconds = spent.usage, spent.seconds
+    router = state.config.router
+    event = run.journal.emit(
+        Retrained(
+            row=BEST,
+            steps=steps,
+            questions=len(counted(bench.task)),
+            router="" if router is None else router.digest,
+            memory=state.learned.digest,
+            usage=usage,
+            seconds=seconds,
+        )
+    )
+    meter.add_work(event.usage, event.seconds)
+    return state.config, None if state.learned.is_empty else state.learned
 
 
 def _on_everything(

@@ -137,9 +137,8 @@ class BankHarnessFactory:
         self._name = name
         self._models = models or EngineModels()
         self._models.check(config)
-        key = "" if learned is None else learned.digest
-        self._learned = None if key == LearnedMemory.empty().digest else learned
-        self._learned_key = "" if self._learned is None else key
+        self._learned = None if learned is None or learned.is_empty else learned
+        self._learned_key = "" if self._learned is None else self._learned.digest
         self._links = LinkSettings(kinds=(RelationKind.TIME,)) if config.graph_expansion else None
         self._extractor = self._make_extractor(guards)
 

@@ -71,8 +71,7 @@ class Asked:
         return self.signals.dense
 
 
-@dataclass(frozen=True, slots=True)
-class Fused:
+class Fused(NamedTuple):
     """Fused scores of a pool, with what explains them."""
 
     pool: Rows

@@ -14,7 +14,7 @@ from memgene.retrieval.observing import Returned
 from memgene.retrieval.prepared import Asked, Fused, Prepared, RouteTable
 from memgene.retrieval.router.observation import TWO_ROUTES
 from memgene.retrieval.routes import PoolRanks, RouteSearch, route_terms, value_ranks
-from memgene.retrieval.views import View
+from memgene.retrieval.views import View, pool_of
 
 Floats = NDArray[np.float32]
 Wide = NDArray[np.float64]
@@ -38,7 +38,8 @@ class PreparedRoutes(Prepared):
 
     def __init__(self, asked: Asked, searches: Sequence[RouteSearch]) -> None:
         self._searches = searches
-        super().__init__(asked, _pool(asked, searches), TWO_ROUTES)
+        pool = pool_of([search.rows for search in searches], asked.index, asked.allowed)
+        super().__init__(asked, pool, TWO_ROUTES)
         self._kept: dict[bytes, _Terms] = {}
 
     def route_table(self) -> RouteTable:
@@ -87,12 +88,3 @@ class PreparedRoutes(Prepared):
 
 def _told(search: RouteSearch, rows: Rows) -> Floats:
     return np.nan_to_num(search.score_at(rows), nan=0.0)
-
-
-def _pool(asked: Asked, searches: Sequence[RouteSearch]) -> Rows:
-    """Rows that any search returned, ascending."""
-    if not searches:
-        return np.empty(0, np.int64)
-    rows: Rows = np.unique(np.concatenate([search.rows for search in searches]))
-    kept = asked.index.alive[rows]
-    return rows[kept if asked.allowed is None else kept & asked.allowed[rows]]

@@ -7,7 +7,7 @@ was, to the last bit (memgene's own; CoEvo-Mem has two routes and no fusion belo
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,8 +26,7 @@ Wide = NDArray[np.float64]
 Rows = NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True)
-class _Base:
+class _Base(NamedTuple):
     """A pool without the router: fused scores and the terms that explain them."""
 
     scores: Floats

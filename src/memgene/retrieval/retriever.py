@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -22,10 +20,9 @@ from memgene.retrieval.routes import route_searches
 from memgene.retrieval.signals import WORD_SIGNALS, Signals
 from memgene.retrieval.soft import SoftMatcher
 from memgene.retrieval.values import UnitValues
-from memgene.retrieval.views import Mask, TextSearch, View, build_views
+from memgene.retrieval.views import Mask, TextSearch, build_views, pool_of
 
 Floats = NDArray[np.float32]
-Rows = NDArray[np.int64]
 
 
 class KeptSignals:
@@ -125,15 +122,9 @@ class Retriever:
 
     def _over_views(self, asked: Asked) -> PreparedViews:
         views = build_views(asked.signals, asked.config, self.search_text, asked.allowed)
-        return PreparedViews(asked, views, self._pool(views, asked.allowed))
+        pool = pool_of([view.rows for view in views], self.index, asked.allowed)
+        return PreparedViews(asked, views, pool)
 
     def _signals(self, query: Query, config: RetrievalConfig) -> Signals:
         kept = self._kept.of(query.text, len(self.index))
         return Signals(query, self.index, self.dense, self.soft, config, kept)
-
-    def _pool(self, views: Sequence[View], allowed: Mask | None) -> Rows:
-        if not views:
-            return np.empty(0, np.int64)
-        rows: Rows = np.unique(np.concatenate([v.rows for v in views]))
-        keep = self.index.alive[rows]
-        return rows[keep if allowed is None else keep & allowed[rows]]

@@ -125,6 +125,16 @@ def best_rows(scores: Floats, limit: int) -> Rows:
     return rows[np.argsort(-scores[rows], kind="stable")][:limit]
 
 
+def pool_of(returned: Sequence[Rows], index: UnitIndex, allowed: Mask | None) -> Rows:
+    """Living and allowed rows that anything returned, ascending, each once."""
+    if not returned:
+        return np.empty(0, np.int64)
+    rows = np.sort(np.concatenate(returned))
+    kept = index.alive[rows] if allowed is None else index.alive[rows] & allowed[rows]
+    kept[1:] &= rows[1:] != rows[:-1]
+    return rows[kept]
+
+
 def _lexical(request: _Request) -> View:
     return _text_view("lexical", request, request.terms())
 

@@ -24,7 +24,8 @@ def found(
 
 
 def everything(bank: Bank, *words: str) -> dict[str, Any]:
-    """All that a reader of the bank can see, but for the history; `texts` tells what these words find."""
+    """All that a reader of the bank can see, but for the history; `texts` tells what these words
+    find."""
     every = Filter(statuses=tuple(UnitStatus))
     units = list(bank.scan(where=every))
     ids = [unit.id for unit in units]

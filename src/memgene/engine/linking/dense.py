@@ -13,7 +13,7 @@ from memgene.engine.linking.nearest import Pairs, Rows
 from memgene.engine.linking.runs import Runs
 
 _CHUNKS = 64
-_CELLS = 1 << 23  # of one block of cosines: 32 MB
+_CELLS = 1 << 24  # of one block of cosines: 64 MB
 
 
 class DenseScores:
@@ -71,5 +71,6 @@ class DenseScores:
             highest = found.reshape(len(rows), _CHUNKS, -1).max(axis=1)
             floor = np.partition(highest, highest.shape[1] - most, axis=1)[:, -most]
             least = np.maximum(least, floor)
-        place, others = np.nonzero(found >= least[:, None])
+        # flat, which is several times faster than two axes
+        place, others = np.divmod(np.flatnonzero(found >= least[:, None]), found.shape[1])
         return Pairs(rows[place], others, found[place, others] / np.float64(SQUARE))

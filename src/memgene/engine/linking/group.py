@@ -89,6 +89,11 @@ class Group:
     def __len__(self) -> int:
         return len(self._row_of)
 
+    @property
+    def holes(self) -> int:
+        """Rows of units that went or changed."""
+        return len(self._ids) - len(self._row_of)
+
     def update(self, gone: Iterable[str], nodes: Sequence[Node], told: Told) -> Moved:
         """Take units out, and bring in those that are new or differ from what is known of them."""
         fresh = [node for node in nodes if not self._knows(node)]

@@ -110,6 +110,9 @@ class Linker:
         return verdicts(self._bank, followed.pairs, linked, known, check, meter.told)
 
     def _keep(self, view: View) -> None:
+        if view.worn:  # read anew next time
+            self._views.pop(view.reader, None)
+            return
         self._views[view.reader] = view
         self._views.move_to_end(view.reader)
         if len(self._views) > _VIEWS_KEPT:

@@ -17,6 +17,7 @@ from memgene.engine.linking.verdicts import Pair
 Owner = tuple[str | None, str | None]
 """User and agent: units of different ones are never linked."""
 
+_HOLES = 1000
 _EVERY = Filter(statuses=tuple(UnitStatus))
 
 
@@ -82,6 +83,12 @@ class View:
         found = bank.vectors([u.id for u in units]) if self._has_vectors else None
         active = {unit.id for unit in units}
         return self._take(units, found, [i for i in ids if i not in active], meter)
+
+    @property
+    def worn(self) -> bool:
+        """Whether most of what is held is of units that went or changed."""
+        groups = self._groups.values()
+        return sum(g.holes for g in groups) > _HOLES + sum(len(g) for g in groups)
 
     def refuse(self, followed: Followed, pairs: Iterable[Pair]) -> None:
         """These consecutive units do not belong together."""

@@ -14,9 +14,15 @@ from memgene.tasks.task import Task
 
 
 def start_config(
-    plan: CoevolvePlan, task: Task, embedder: str, division: str, place: Place
+    plan: CoevolvePlan,
+    task: Task,
+    embedder: str,
+    division: tuple[str, int] | None,
+    place: Place,
 ) -> RetrievalConfig:
     """The configuration both learners start from; learned weights in it are to be fitted anew.
+    `division` is how this run divides the task, and its seed; None: nothing will be tested, so
+    that any base will do.
 
     Raises InputError when the base holds a program, was evolved with another embedder, or was
     evolved on this task by another division: it would have seen what is tested here.
@@ -29,12 +35,12 @@ def start_config(
         raise InputError(f"{said} holds an evolved program; co-evolution starts from a retriever")
     if bundle.embedder != embedder:
         raise InputError(f"{said} evolved with embedder {bundle.embedder}, this run has {embedder}")
-    divided = bundle.provenance.get("division")
-    if task.name in bundle.fingerprints and divided != division:
+    divided = (bundle.provenance.get("division"), bundle.provenance.get("seed"))
+    if division is not None and task.name in bundle.fingerprints and divided != division:
         raise InputError(
-            f"{said} evolved on {task.name} divided by {divided!r}, and this run divides it by "
-            f"{division!r}: it may have seen the questions tested here. Evolve it with the same "
-            "seed and folds"
+            f"{said} evolved on {task.name} divided by {divided[0]!r}, seed {divided[1]}, and this "
+            f"run divides it by {division[0]!r}, seed {division[1]}: it may have seen the "
+            "questions tested here. Evolve it with the same seed and folds"
         )
     return bundle.config.changed(**plan.levers)
 

@@ -5,14 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from memgene.core import LabelledQuestion
-from memgene.engine.learned import LearnedMemory
-from memgene.engine.linking import TimeCheck, model_check
 from memgene.evaluation.case import Case
-from memgene.evolution.changes import LEARNED
 from memgene.evolution.coevolve.basis import start_config
 from memgene.evolution.coevolve.candidates import Started, StateCandidates
 from memgene.evolution.coevolve.events import Retrained, WeightFixed
-from memgene.evolution.coevolve.memories import FactoryMaker
 from memgene.evolution.coevolve.picture import GRAPH_FILE
 from memgene.evolution.coevolve.search import (
     CoevolveOutcome,
@@ -23,7 +19,8 @@ from memgene.evolution.coevolve.search import (
 )
 from memgene.evolution.coevolve.state import State
 from memgene.evolution.coevolve.steps import Step, steps_of
-from memgene.evolution.coevolve.training import Training, TrainingTools
+from memgene.evolution.coevolve.training import Training
+from memgene.evolution.coevolve.workshop import maker_of, start_state, training_on
 from memgene.evolution.division_run import DivisionRun
 from memgene.evolution.final import FinalOutcome, Subject
 from memgene.evolution.guard import BestSoFar, Guard, GuardMode, PairedGuard
@@ -36,7 +33,6 @@ from memgene.evolution.workbench import Workbench
 from memgene.genome import GenomeBundle
 from memgene.harness.bank import BankHarnessFactory
 from memgene.retrieval.config import RetrievalConfig
-from memgene.tasks.metrics import can_apply, get_metric
 
 FIXED_WEIGHT = "fixed-weight"
 EVOLVED_ROW = "evolved"
@@ -57,8 +53,9 @@ class CoEvolution(DivisionRun[CoevolveOutcome]):
     ) -> None:
         super().__init__(bench, run, data, origin, progress, place)
         self._plan = bench.settings.coevolution
-        self._base = start_config(self._plan, bench.task, bench.settings.embedder, origin, place)
-        self._make = FactoryMaker(bench.embedder, bench.words, bench.engine_models)
+        divided = (origin, bench.settings.seed)
+        self._base = start_config(self._plan, bench.task, bench.settings.embedder, divided, place)
+        self._make = maker_of(bench)
 
     def _search(self) -> CoevolveOutcome:
         bench = self._bench
@@ -104,25 +101,7 @@ class CoEvolution(DivisionRun[CoevolveOutcome]):
         return steps[: self._settings.budget.iterations or len(steps)]
 
     def _training(self, questions: Sequence[LabelledQuestion]) -> Training:
-        """Training on those of the questions that the metric can score."""
-        bench = self._bench
-        metric = get_metric(bench.metric)
-        usable = [q for q in questions if can_apply(metric, q)]
-        tools = TrainingTools(
-            agent=bench.agent,
-            make=self._make,
-            plan=self._plan,
-            reward=bench.metric,
-            seed=self._settings.seed,
-            attributor=bench.roles.get("attribute"),
-            distiller=bench.roles.get("extract") if bench.answers_with_a_model else None,
-            check=self._check(),
-        )
-        return Training(tools, self._data.task, self._data.training, usable)
-
-    def _check(self) -> TimeCheck | None:
-        model = self._bench.roles.get("attribute")
-        return None if model is None or not self._plan.check_time else model_check(model)
+        return training_on(self._bench, self._data.task, self._data.training, questions)
 
     def _guard(self) -> Guard:
         if self._plan.follow:
@@ -130,13 +109,8 @@ class CoEvolution(DivisionRun[CoevolveOutcome]):
         return PairedGuard.of_mode(GuardMode(self._settings.guard), len(self._steps()))
 
     def _start(self, questions: Sequence[LabelledQuestion]) -> State:
-        """The base, its learned fusion (if it has or gets one) fitted on these questions."""
-        config = self._base
-        wanted = config.fusion == LEARNED or (self._plan.fit and not self._plan.base)
-        if wanted and self._learnable:
-            ranker = self._learner(config, questions)
-            config = config.changed(fusion=LEARNED, ranker=ranker)
-        return State(config, LearnedMemory.empty())
+        learner = self._learner if self._learnable else None
+        return start_state(self._plan, self._base, learner, questions)
 
     def _subject(self, state: State) -> BankHarnessFactory:
         return self._make(state.config, state.learned)
@@ -222,9 +196,10 @@ class CoEvolution(DivisionRun[CoevolveOutcome]):
                 "rounds": found.rounds,
                 "schedule": str(self._plan.schedule),
             },
-            memory=state.learned if state.learned else None,
+            memory=None if state.learned.is_empty else state.learned,
         )
 
     def _genome(self, state: State) -> GenomeBundle:
-        settings = self._settings
-        return GenomeBundle(state.config, settings.embedder, settings.strategy)
+        settings, learned = self._settings, state.learned
+        memory = None if learned.is_empty else learned
+        return GenomeBundle(state.config, settings.embedder, settings.strategy, memory=memory)
