@@ -47,9 +47,7 @@ def main() -> None:
             held.append(after)
             taken += seconds
             restored.append(same)
-            note(
-                f"seed {seed}: {_mean(curve, 0)} against {_mean(curve, 1)}"
-            )
+            note(f"seed {seed}: {_mean(curve, 0)} against {_mean(curve, 1)}")
     blocks = np.mean(curves, axis=0)
     table(
         f"right first memories, blocks of {BLOCK}, reward {HONEST}/{LUCKY}, {options.seeds} seeds",

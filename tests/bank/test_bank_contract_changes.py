@@ -213,6 +213,15 @@ class TestTransactionsAndHistory:
         assert bank.changed_since(2) == {a}
         assert bank.changed_since(bank.version()) == frozenset()
 
+    def test_changes_of_some_kinds_can_be_left_out(self, bank: Bank) -> None:
+        a, b = put(bank, "a", "b")
+        version = bank.version()
+        bank.set_values([Value(a, "", 0.9), Value(b, "", 0.1)])
+        bank.update(replace(bank.get([b])[0], content="new"))
+        assert bank.changed_since(version) == {a, b}
+        assert bank.changed_since(version, apart=(Event.VALUE,)) == {b}
+        assert bank.changed_since(version, apart=(Event.VALUE, Event.UPDATE)) == frozenset()
+
     def test_history_tells_time_and_hash(self, bank: Bank) -> None:
         (a,) = put(bank, "hello")
         (row,) = bank.history(a)

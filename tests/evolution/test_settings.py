@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from memgene.core import Budget, ConfigError, InputError
+from memgene.evolution.coevolve.plan import CoevolvePlan
 from memgene.evolution.programs.plan import ProgramPlan
 from memgene.evolution.settings import EvolveSettings
 from memgene.harness.registry import STATIC
@@ -16,9 +17,10 @@ from memgene.testing import tiny_task
 @pytest.mark.parametrize(
     ("setting", "words"),
     [
-        ({"strategy": "coevolve"}, "no strategy 'coevolve'; there is config, program"),
+        ({"strategy": "guess"}, "no strategy 'guess'; there is config, program, coevolve"),
         ({"proposer": "oracle"}, "no proposer 'oracle'; there is rule, random, llm"),
         ({"guard": "lax"}, "no guard 'lax'; there is normal, strict"),
+        ({"division": "random"}, "no division 'random'; there is groups, chronological"),
         ({"preset": "quick"}, "no preset 'quick'; there are default, paper"),
     ],
 )
@@ -31,6 +33,27 @@ def test_numbers_and_metrics_are_checked() -> None:
     for bad in ({"folds": 1}, {"workers": 0}, {"seed": -1}, {"metric": "beauty"}):
         with pytest.raises(InputError):
             EvolveSettings(**bad)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"strategy": "coevolve", "proposer": "random"}, "nothing is proposed"),
+        ({"strategy": "coevolve", "preset": "paper", "guard": "strict"}, "has no guard"),
+        ({"strategy": "config", "coevolve": CoevolvePlan()}, "plan is of strategy coevolve"),
+        ({"folds": 3, "division": "chronological"}, "folds divide the groups"),
+    ],
+)
+def test_what_would_have_no_effect_is_refused(settings: dict[str, object], words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        EvolveSettings(**settings)  # type: ignore[arg-type]
+
+
+def test_the_paper_has_a_model_where_the_agent_is_one() -> None:
+    offline = EvolveSettings(strategy="coevolve", preset="paper").coevolution
+    model = EvolveSettings(strategy="coevolve", preset="paper", agent="llm").coevolution
+    assert (offline.attribution, model.attribution) == ("evidence", "llm")
+    assert model.check_time
 
 
 def test_defaults() -> None:

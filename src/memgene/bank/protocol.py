@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -184,8 +184,9 @@ class Bank(Protocol):
         """Number of the last mutation, by any process. Equal versions mean equal content."""
         ...
 
-    def changed_since(self, version: int) -> frozenset[str]:
-        """Ids of all units touched after `version` (added, changed or deleted)."""
+    def changed_since(self, version: int, apart: Collection[Event] = ()) -> frozenset[str]:
+        """Ids of all units touched after `version` (added, changed or deleted), leaving out those
+        with rows of the kinds `apart` alone."""
         ...
 
     # -- units

@@ -79,6 +79,14 @@ class LearnedMemory:
             clusters,
         )
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, LearnedMemory):
+            return NotImplemented
+        return self is other or self.to_jsonl() == other.to_jsonl()
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
     @property
     def is_empty(self) -> bool:
         """Whether nothing was learned."""

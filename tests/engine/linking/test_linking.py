@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from io import StringIO
 from pathlib import Path
+from threading import Event, Thread
 
 import pytest
 
@@ -262,6 +263,21 @@ def test_settings_are_remembered(engine: MemoryEngine) -> None:
     assert set(fresh.link().added) == {SPARSE}
 
 
+def test_much_that_went_is_not_carried_along(engine: MemoryEngine, edges: Edges) -> None:
+    """After thousands of changes the units in memory are read anew, with the same edges."""
+    engine.write(said(*BOAT))
+    engine.link(settings=LinkSettings(calibration_units=2))
+    before = edges()
+    for start in (0, 600):
+        engine.write(said(*(f"tea {n}" for n in range(start, start + 600))))
+        engine.link()
+        engine.bank.delete([u.id for u in engine.bank.scan() if u.content.startswith("tea")])
+        engine.link()
+    assert edges() == before
+    engine.write(said("red boat lake again"))
+    assert engine.link().added[DENSE] == 2
+
+
 def test_a_rebuild_calibrates_anew(engine: MemoryEngine) -> None:
     engine.write(said(*(f"word{n % 9} word{n % 7} other{n}" for n in range(64))))
     first = engine.link()
@@ -418,6 +434,31 @@ def test_what_is_written_meanwhile_is_left_for_the_next_link(
     assert engine.link(progress=meanwhile).added == {}
     assert engine.link().added == {DENSE: 1, SPARSE: 1}
     assert edges(DENSE) == {("red boat lake shore", "red boat lake again")}
+
+
+def test_linking_within_a_transaction_does_not_wait_for_one_that_waits_for_it(
+    tmp_path: Path,
+) -> None:
+    bank = SqliteBank(tmp_path / "agent.db", busy_timeout=20)
+    try:
+        engine = MemoryEngine(bank, HashingEmbedder())
+        engine.write(said(*BOAT))
+        read, found = Event(), list[LinkReport]()
+
+        def outside() -> None:
+            found.append(engine.link(progress=lambda *_: read.set()))
+
+        thread = Thread(target=outside)
+        with bank.atomic():
+            thread.start()
+            assert read.wait(20)
+            assert engine.link().added == {DENSE: 1, SPARSE: 1}
+        thread.join(20)
+        assert len(found) == 1
+        engine.write(said("red boat lake again"))
+        assert engine.link().added[DENSE] == 2
+    finally:
+        bank.close()
 
 
 # -- settings

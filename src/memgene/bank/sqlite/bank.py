@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -91,10 +91,10 @@ class SqliteBank:
         with self._connections.reading() as connection:
             return history.version(connection)
 
-    def changed_since(self, version: int) -> frozenset[str]:
-        """Ids in all later history rows."""
+    def changed_since(self, version: int, apart: Collection[Event] = ()) -> frozenset[str]:
+        """Ids in all later history rows but those of the kinds `apart`."""
         with self._connections.reading() as connection:
-            return history.changed_since(connection, version)
+            return history.changed_since(connection, version, apart)
 
     # -- units
     def add(self, units: Sequence[MemoryUnit], vectors: Vectors | None = None) -> list[UnitReceipt]:

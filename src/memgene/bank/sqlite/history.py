@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
@@ -93,9 +93,17 @@ def version(connection: sqlite3.Connection) -> int:
     return found or 0
 
 
-def changed_since(connection: sqlite3.Connection, since: int) -> frozenset[str]:
-    """Ids of units in all rows after `since`; rows about the whole bank have none."""
-    rows = connection.execute("SELECT DISTINCT unit_id FROM history WHERE seq > ?", (since,))
+def changed_since(
+    connection: sqlite3.Connection, since: int, apart: Collection[Event] = ()
+) -> frozenset[str]:
+    """Ids of units in all rows after `since` but those of the kinds `apart`; rows about the whole
+    bank have none."""
+    kinds = sorted(kind.value for kind in apart)
+    rows = connection.execute(
+        "SELECT DISTINCT unit_id FROM history WHERE seq > ?"
+        f" AND event NOT IN ({', '.join('?' * len(kinds))})",
+        (since, *kinds),
+    )
     return frozenset(row[0] for row in rows if row[0])
 
 

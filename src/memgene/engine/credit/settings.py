@@ -26,8 +26,8 @@ class CreditSettings:
 
     `hops` is how far credit goes along edges (0: only exposed memories), times `rho_…` of each
     edge passed; time edges pass it to predecessors only. `conditional` keeps a value per memory
-    and cluster of queries beside the memory's mean; a cluster's value counts `n / (n + shrink)`
-    after n exposures, the mean the rest. `new_value` says what a distilled memory starts with:
+    and cluster of queries beside the memory's mean; a reader's lever `value_shrink` says how the
+    two are joined. `new_value` says what a distilled memory starts with:
     the mean value of its `sources` (published), or the `reward`.
 
     A query that is less than `cluster_cosine` near to every kind of query known starts a new one,
@@ -42,7 +42,6 @@ class CreditSettings:
     rho_sparse: float = 0.4
     rho_time: float = 0.3
     conditional: bool = True
-    shrink: float = 2.0
     new_value: str = "reward"
     clusters_most: int = 64
     cluster_cosine: float = 0.45
@@ -52,8 +51,8 @@ class CreditSettings:
         for name in ("alpha", "gamma", "rho_dense", "rho_sparse", "rho_time"):
             if not 0 <= getattr(self, name) <= 1:
                 raise InputError(f"credit {name} must lie in [0, 1], got {getattr(self, name)}")
-        if self.hops < 0 or self.shrink < 0:
-            raise InputError("credit hops and shrink must be 0 or more")
+        if self.hops < 0:
+            raise InputError(f"credit hops must be 0 or more, got {self.hops}")
         if self.clusters_most < 0 or not -1 <= self.cluster_cosine <= 1:
             raise InputError(
                 "credit clusters_most must be 0 or more and cluster_cosine lie in [-1, 1], got "

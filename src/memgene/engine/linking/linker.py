@@ -19,6 +19,7 @@ from memgene.engine.linking.view import Followed, View
 from memgene.engine.linking.writing import Edges, by_ends, write
 
 _VIEWS_KEPT = 64
+_PATIENCE = 1.0  # seconds
 
 
 class Linker:
@@ -46,14 +47,19 @@ class Linker:
         rebuild: bool,
     ) -> LinkReport:
         """See `MemoryEngine.link`."""
-        checks = check is not None
-        with self._lock:
-            try:
-                start = begin(self._bank, self._embedder, settings, checks=checks, rebuild=rebuild)
-                return self._link(start, scope, check, Meter(progress))
-            except BaseException:
-                self._forget()  # what is in memory may be ahead of the bank
-                raise
+        if not self._lock.acquire(timeout=_PATIENCE):
+            # the thread that links may be waiting for a transaction of this one to end
+            other = Linker(self._bank, self._embedder)
+            return other.link(scope, settings, check, progress, rebuild=rebuild)
+        try:
+            checks = check is not None
+            start = begin(self._bank, self._embedder, settings, checks=checks, rebuild=rebuild)
+            return self._link(start, scope, check, Meter(progress))
+        except BaseException:
+            self._forget()  # what is in memory may be ahead of the bank
+            raise
+        finally:
+            self._lock.release()
 
     def _link(
         self, start: Start, scope: Scope | None, check: TimeCheck | None, meter: Meter
@@ -110,11 +116,13 @@ class Linker:
         return verdicts(self._bank, followed.pairs, linked, known, check, meter.told)
 
     def _keep(self, view: View) -> None:
+        """For the next link; a view of everyone's units makes others needless."""
+        if view.reader is None:
+            self._views.clear()
+        self._views.pop(view.reader, None)
         if view.worn:  # read anew next time
-            self._views.pop(view.reader, None)
             return
         self._views[view.reader] = view
-        self._views.move_to_end(view.reader)
         if len(self._views) > _VIEWS_KEPT:
             self._views.popitem(last=False)
 
