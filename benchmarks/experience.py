@@ -46,7 +46,7 @@ from memgene.tasks.task import Regime, Task
 REWARD = "hit@1"
 PASSES = 3
 _GOAL = re.compile(r"Your task is to: (.+?)\.?\s*$", re.MULTILINE)
-_OURS = "router=false,memory=items,attribution=top,explore=0.2,utility_weight=0.6"
+_OURS = "router=false,memory=items,attribution=top,explore=0.2,utility_weight=1.2"
 PLANS: Mapping[str, str] = {
     "as published": "router=false,attribution=top,rule=td,hops=2,link=true,conditional=false,"
     "distil=true,new_value=sources,utility_weight=0.6",
@@ -55,10 +55,12 @@ PLANS: Mapping[str, str] = {
     "u·(R − Q)": _OURS + ",rule=gap,conditional=false,attribution=evidence",
     "used memory only": _OURS + ",rule=used,conditional=false",
     "query-conditional": _OURS + ",rule=used,conditional=true",
+    "query-conditional, weight 0.6": _OURS + ",rule=used,conditional=true,utility_weight=0.6",
     "query-conditional, growing": _OURS + ",rule=used,conditional=true,distil=true,"
     "new_value=reward",
 }
-"""What learns, by row. `as published` keeps its residual and graph credit over additive values."""
+"""What learns, by row. The weight 1.2 of values was chosen on seeds 100 to 119, which are not
+reported; 0.6 is the library's default. `as published` keeps its residual and graph credit over additive values."""
 
 
 @dataclass(frozen=True, slots=True)

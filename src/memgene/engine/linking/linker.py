@@ -13,7 +13,7 @@ from memgene.engine.linking.progress import Meter, Progress
 from memgene.engine.linking.report import LinkReport
 from memgene.engine.linking.settings import LinkSettings
 from memgene.engine.linking.start import Start, begin
-from memgene.engine.linking.state import STATE, is_level
+from memgene.engine.linking.state import LEARNING, STATE, is_level
 from memgene.engine.linking.verdicts import Verdicts, known_of, verdicts
 from memgene.engine.linking.view import Followed, View
 from memgene.engine.linking.writing import Edges, by_ends, write
@@ -79,7 +79,7 @@ class Linker:
         elif view.version == start.version:
             return LinkReport(threshold=start.frame.threshold)
         else:
-            changed = bank.changed_since(view.version) - {""}
+            changed = bank.changed_since(view.version, LEARNING)
             followed = view.follow(bank, changed, meter)
         there = by_ends(bank.relations(followed.ids))
         found = self._verdicts(start, followed, there, check, meter, read=read)

@@ -56,11 +56,6 @@ class Nearest:
         """Neighbours by row, best first, filled up with −1; shape (rows, k)."""
         return self._others[: self._size]
 
-    @property
-    def scores(self) -> Scores:
-        """Their scores, filled up with −inf; shape (rows, k)."""
-        return self._scores[: self._size]
-
     def grow(self, size: int) -> None:
         """Make room for rows up to `size`, with empty lists."""
         if size > len(self._others):

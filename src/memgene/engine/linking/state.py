@@ -13,6 +13,8 @@ from memgene.engine.linking.settings import LinkSettings
 STATE = "links"
 FRAME = "links.frame"
 NEVER = -1
+LEARNING = (Event.VALUE, Event.FEEDBACK)
+"""What happens to units without a word for their edges."""
 _FORMAT = 1
 
 
@@ -78,7 +80,7 @@ def is_of(bank: Bank, state: LinkState) -> bool:
 
 def is_level(bank: Bank, state: LinkState) -> bool:
     """Whether nothing but state was written since all owners were linked."""
-    return is_of(bank, state) and not bank.changed_since(state.version) - {""}
+    return is_of(bank, state) and not bank.changed_since(state.version, LEARNING)
 
 
 def keep(bank: Bank, state: LinkState, *, level: int | None, whole: bool) -> bytes:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from memgene.bank.protocol import Bank
 from memgene.engine.linking.check import TimeCheck, checked
 from memgene.engine.linking.nearest import Told
-from memgene.engine.linking.state import LinkState, is_of
+from memgene.engine.linking.state import LEARNING, LinkState, is_of
 
 Pair = tuple[str, str]
 """Ids, the earlier unit first."""
@@ -37,7 +37,7 @@ def known_of(bank: Bank, state: LinkState, active: Collection[str]) -> Known:
     """What the edges of a bank tell that was linked with a model, as its state says."""
     if not is_of(bank, state):
         return Known(frozenset(), gap=True)
-    changed = bank.changed_since(state.version) - {""}
+    changed = bank.changed_since(state.version, LEARNING)
     return Known(changed, gap=not changed <= set(active))
 
 

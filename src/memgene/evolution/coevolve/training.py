@@ -129,7 +129,7 @@ class Training:
         learner = None
         with self._memories(state, step.phase) as memories:
             if plan.router and step.phase is not Phase.MEMORY:
-                router = state.config.router or self._fresh(state, memories)
+                router = state.config.router or self.fresh(state, memories)
                 learner = RouterTrainer(router, plan.learner, tools.seed * _SEEDS + step.number)
             crediting = Crediting(plan, tools.seed, tools.attributor, tools.distiller)
             trainer = Trainer(
@@ -171,7 +171,7 @@ class Training:
             self._task, self._training, tools.agent, tools.make, state, links, check
         )
 
-    def _fresh(self, state: State, memories: TrainingMemories) -> Router:
+    def fresh(self, state: State, memories: TrainingMemories) -> Router:
         """An untrained router, which is the prior, that knows how its features lie here."""
         settings = self._tools.plan.learner
         seen = [
