@@ -217,8 +217,10 @@ def test_feedback_and_values_change_no_edge(engine: MemoryEngine) -> None:
     ids = [unit.id for unit in engine.bank.scan()]
     engine.bank.touch(ids, 1.0, "boat?")
     engine.bank.set_values([Value(ids[0], "", 0.9)])
-    report = engine.link()
-    assert (report.changed, report.units) == (0, 0)
+    version = engine.bank.version()
+    assert engine.link() == LinkReport(threshold=0.6)
+    assert MemoryEngine(engine.bank, HashingEmbedder()).link() == LinkReport(threshold=0.6)
+    assert engine.bank.version() == version
 
 
 def test_what_is_level_is_not_written(engine: MemoryEngine) -> None:

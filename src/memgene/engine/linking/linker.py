@@ -76,10 +76,10 @@ class Linker:
                 return LinkReport(threshold=start.frame.threshold)
             view = View(reader, start.frame, start.state.settings)
             followed = view.read(bank, meter)
-        elif view.version == start.version:
-            return LinkReport(threshold=start.frame.threshold)
         else:
             changed = bank.changed_since(view.version, LEARNING)
+            if not changed:
+                return LinkReport(threshold=start.frame.threshold)
             followed = view.follow(bank, changed, meter)
         there = by_ends(bank.relations(followed.ids))
         found = self._verdicts(start, followed, there, check, meter, read=read)

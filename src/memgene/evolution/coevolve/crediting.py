@@ -70,7 +70,7 @@ class Crediting:
     ) -> tuple[tuple[Exposure, ...], tuple[str, ...]]:
         hits, answer = seen.exposed, seen.answer
         if self._plan.attribution is Attribution.TOP:
-            return tuple(Exposure(h.id, float(i == 0)) for i, h in enumerate(hits)), ()
+            return tuple(Exposure(h.id, SHOWN if i else CITED) for i, h in enumerate(hits)), ()
         if self._plan.attribution is Attribution.LLM:
             assert self._attributor is not None
             return attribute(self._attributor, asked.query, answer.text, hits)

@@ -39,7 +39,7 @@ class Attribution(StrEnum):
     """Who says what part a shown memory had in the answer.
 
     `evidence`: 1 when it holds gold evidence of the dev question or the answer's words, else 0.25.
-    `top`: 1 for the first, which an agent that follows one memory takes, 0 for the others.
+    `top`: 1 for the first, which an agent that follows one memory takes, 0.25 for the others.
     `cited`: by the answer's words alone. `llm`: a language model.
     """
 
