@@ -12,7 +12,7 @@ from memgene.embed.protocol import Embedder, WordVectors
 from memgene.engine import MemoryEngine, compose
 from memgene.engine.extraction import ExtractionReport, ExtractionSettings, Extractor, Guards
 from memgene.engine.learned import LearnedMemory
-from memgene.engine.linking import LinkSettings, RelationKind
+from memgene.engine.linking import LinkSettings, RelationKind, TimeCheck
 from memgene.engine.models import EngineModels
 from memgene.harness.plain import PlainHarness
 from memgene.retrieval.config import RetrievalConfig
@@ -41,6 +41,7 @@ class BankHarness(PlainHarness):
         extractor: Extractor | None = None,
         learned: LearnedMemory | None = None,
         links: LinkSettings | None = None,
+        check: TimeCheck | None = None,
     ) -> None:
         self._engine = engine
         self._name = name
@@ -48,6 +49,7 @@ class BankHarness(PlainHarness):
         self._extractor = extractor
         self._learned = learned
         self._links = links
+        self._check = check
         self._settled = learned is None and links is None
         self._lock = threading.Lock()
 
@@ -74,7 +76,7 @@ class BankHarness(PlainHarness):
         if self._learned is not None:
             self._learned.apply(self._engine)
         if self._links is not None:
-            self._engine.link(settings=self._links)
+            self._engine.link(settings=self._links, check=self._check)
 
     @property
     def extraction(self) -> ExtractionReport:
@@ -116,7 +118,8 @@ class BankHarnessFactory:
     `models` serve the levers that need a language model; `guards` are those of extraction, all on
     except in an ablation. `learned` is added to every memory when it is written; it is a part of
     what is written, so that only memories with equal learning are shared. A configuration that
-    expands along time edges (`graph_expansion`) has its memories linked in time.
+    expands along time edges (`graph_expansion`) has its memories linked in time, where `check`
+    finds that consecutive units belong together (None: they do).
 
     Raises ConfigError when the configuration needs a model that is not there.
     """
@@ -130,6 +133,7 @@ class BankHarnessFactory:
         models: EngineModels | None = None,
         guards: Guards | None = None,
         learned: LearnedMemory | None = None,
+        check: TimeCheck | None = None,
     ) -> None:
         self.config = config
         self._embedder = embedder
@@ -140,6 +144,7 @@ class BankHarnessFactory:
         self._learned = None if learned is None or learned.is_empty else learned
         self._learned_key = "" if self._learned is None else self._learned.digest
         self._links = LinkSettings(kinds=(RelationKind.TIME,)) if config.graph_expansion else None
+        self._check = check
         self._extractor = self._make_extractor(guards)
 
     @property
@@ -153,7 +158,7 @@ class BankHarnessFactory:
         if self._learned is not None:
             written += ["learned", self._learned_key]
         if self._links is not None:
-            written.append("linked")
+            written.append("linked" if self._check is None else "linked and checked")
         return "bank:" + content_hash("\x1f".join(written))[:12]
 
     def __call__(self) -> BankHarness:
@@ -165,6 +170,7 @@ class BankHarnessFactory:
             extractor=self._extractor,
             learned=self._learned,
             links=self._links,
+            check=self._check,
         )
 
     def memory(self, harness: object) -> object:

@@ -23,16 +23,23 @@ from memgene.tasks.task import Regime, Task
 
 @dataclass(frozen=True, slots=True)
 class FactoryMaker:
-    """Makes factories of bank harnesses for a state; all else about them is fixed."""
+    """Makes factories of bank harnesses for a state; all else about them is fixed. `check` looks at
+    edges in time."""
 
     embedder: Embedder
     words: WordVectors
     models: EngineModels | None = None
+    check: TimeCheck | None = None
 
     def __call__(self, config: RetrievalConfig, learned: LearnedMemory) -> BankHarnessFactory:
         """Memories that retrieve by `config` and hold what was `learned`."""
         return BankHarnessFactory(
-            config, self.embedder, self.words, models=self.models, learned=learned
+            config,
+            self.embedder,
+            self.words,
+            models=self.models,
+            learned=learned,
+            check=self.check,
         )
 
 
@@ -49,7 +56,6 @@ class TrainingMemories:
         make: FactoryMaker,
         state: State,
         links: LinkSettings | None = None,
-        check: TimeCheck | None = None,
     ) -> None:
         self._task = task
         self._training = training
@@ -57,7 +63,6 @@ class TrainingMemories:
         self._make = make
         self._state = state
         self._links = links
-        self._check = check
         self._open: dict[str, LazyMemory] = {}
 
     @property
@@ -74,7 +79,7 @@ class TrainingMemories:
             episodes = self._episodes(question.group if own else None)
             self._open[key] = LazyMemory(factory, self._agent, episodes, 1, None)
             if self._links is not None:
-                self._engine(key).link(settings=self._links, check=self._check)
+                self._engine(key).link(settings=self._links, check=self._make.check)
         return self._engine(key).with_config(config)
 
     def engines(self) -> list[MemoryEngine]:

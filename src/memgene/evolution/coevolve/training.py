@@ -13,7 +13,7 @@ import numpy as np
 
 from memgene.agents.protocol import Agent
 from memgene.core import LabelledQuestion
-from memgene.engine.linking import LinkSettings, TimeCheck
+from memgene.engine.linking import LinkSettings
 from memgene.evolution.coevolve.crediting import Crediting
 from memgene.evolution.coevolve.field import Field
 from memgene.evolution.coevolve.fixed import FixedWeight, best_fixed
@@ -39,7 +39,7 @@ _SEEDS = 100_003  # spreads the seeds of routers
 @dataclass(frozen=True, slots=True)
 class TrainingTools:
     """What every training of a run shares. `attributor` and `distiller` are language models (None:
-    offline), `check` looks at edges in time."""
+    offline)."""
 
     agent: Agent
     make: FactoryMaker
@@ -48,7 +48,6 @@ class TrainingTools:
     seed: int
     attributor: LLM | None = None
     distiller: LLM | None = None
-    check: TimeCheck | None = None
     tell: Callable[[int, int], None] | None = None
 
 
@@ -166,10 +165,7 @@ class Training:
         a memory of its configuration has."""
         plan, tools = self._tools.plan, self._tools
         links = LinkSettings() if plan.link and phase is not Phase.ROUTER else None
-        check = tools.check if plan.check_time else None
-        return TrainingMemories(
-            self._task, self._training, tools.agent, tools.make, state, links, check
-        )
+        return TrainingMemories(self._task, self._training, tools.agent, tools.make, state, links)
 
     def fresh(self, state: State, memories: TrainingMemories) -> Router:
         """An untrained router, which is the prior, that knows how its features lie here."""

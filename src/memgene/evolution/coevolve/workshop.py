@@ -25,7 +25,8 @@ from memgene.tasks.task import Regime, Task
 
 def maker_of(bench: Workbench) -> FactoryMaker:
     """Makes the memories of a run."""
-    return FactoryMaker(bench.embedder, bench.words, bench.engine_models)
+    check = _check(bench, bench.settings.coevolution)
+    return FactoryMaker(bench.embedder, bench.words, bench.engine_models, check)
 
 
 def training_on(
@@ -45,7 +46,6 @@ def training_on(
         seed=bench.settings.seed,
         attributor=bench.roles.get("attribute"),
         distiller=bench.roles.get("extract") if bench.answers_with_a_model else None,
-        check=_check(bench, plan),
     )
     return Training(tools, task, training, [q for q in questions if can_apply(metric, q)])
 
