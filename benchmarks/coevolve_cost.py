@@ -11,11 +11,9 @@ estimated from the text (3 bytes each, schemas included), as budgets do before a
 from __future__ import annotations
 
 import argparse
-import json
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from common import finish, note, table
 
@@ -34,7 +32,7 @@ from memgene.llm.role import prompt_tokens
 from memgene.llm.roles import RoleModels
 from memgene.tasks import load_task
 from memgene.tasks.part import counted, subset
-from memgene.testing.llm import ScriptedLLM
+from memgene.testing.llm import ScriptedLLM, shortest_reply
 
 ROLES = ("task", "rewrite", "attribute", "extract")
 
@@ -44,7 +42,7 @@ def main() -> None:
     task = load_task("locomo", data=options.data)
     task = subset(task, groups=[options.group])
     questions = counted(task)[: options.questions]
-    models = {role: ScriptedLLM(_shortest, name=role, constrains=True) for role in ROLES}
+    models = {role: ScriptedLLM(shortest_reply, name=role, constrains=True) for role in ROLES}
     roles = RoleModels.of(models)
     maker = FactoryMaker(
         load_embedder("static"),
@@ -128,26 +126,6 @@ def _what(role: str, request: Request) -> str:
     if role == "attribute":
         return "attribution" if "shares" in properties else "check of edges in time"
     return {"task": "answer", "rewrite": "SR-QR", "extract": "distillation"}[role]
-
-
-def _shortest(request: Request) -> str:
-    """The shortest reply that fits the schema."""
-    return "none" if request.schema is None else json.dumps(_fit(request.schema, request.schema))
-
-
-def _fit(schema: Mapping[str, Any], whole: Mapping[str, Any]) -> Any:
-    if "$ref" in schema:
-        return _fit(whole["$defs"][schema["$ref"].rsplit("/", 1)[1]], whole)
-    if "anyOf" in schema:
-        return _fit(schema["anyOf"][0], whole)
-    if "enum" in schema:
-        return schema["enum"][0]
-    kind = schema.get("type", "object")
-    if kind == "object":
-        return {name: _fit(part, whole) for name, part in schema.get("properties", {}).items()}
-    if kind == "array":
-        return [_fit(schema["items"], whole)]
-    return {"string": "x", "boolean": True, "null": None}.get(kind, 1)
 
 
 def _options() -> argparse.Namespace:

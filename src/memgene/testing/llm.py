@@ -209,3 +209,26 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: Any) -> None:
         """Silence."""
+
+
+def shortest_reply(request: Request) -> str:
+    """The shortest reply that fits the schema of a request (`none` without one): strings are `x`,
+    numbers 1, arrays have one item, the first of several choices is taken. For `ScriptedLLM`."""
+    return (
+        "none" if request.schema is None else json.dumps(_fitting(request.schema, request.schema))
+    )
+
+
+def _fitting(schema: Mapping[str, Any], whole: Mapping[str, Any]) -> Any:
+    if "$ref" in schema:
+        return _fitting(whole["$defs"][schema["$ref"].rsplit("/", 1)[1]], whole)
+    if "anyOf" in schema:
+        return _fitting(schema["anyOf"][0], whole)
+    if "enum" in schema:
+        return schema["enum"][0]
+    kind = schema.get("type", "object")
+    if kind == "object":
+        return {name: _fitting(part, whole) for name, part in schema["properties"].items()}
+    if kind == "array":
+        return [_fitting(schema["items"], whole)]
+    return {"string": "x", "boolean": True, "null": None}.get(kind, 1)

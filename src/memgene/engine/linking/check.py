@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -86,7 +87,9 @@ def checked(
     verdicts, failures = list[bool](), list[ModelError]()
     pool = ThreadPoolExecutor(max(1, min(check.concurrency, len(pairs))))
     try:
-        for found in pool.map(verdict, pairs):
+        # each in a context of its own: calls count where the link was asked for
+        asked = [pool.submit(copy_context().run, verdict, pair) for pair in pairs]
+        for found in (future.result() for future in asked):
             if isinstance(found, ModelError):
                 failures.append(found)
             verdicts.append(isinstance(found, ModelError) or found)

@@ -14,7 +14,7 @@ from memgene.engine import MemoryEngine
 from memgene.engine.learned import LearnedMemory
 from memgene.engine.linking import LinkSettings, TimeCheck
 from memgene.engine.models import EngineModels
-from memgene.evaluation.memories import LazyMemory
+from memgene.evaluation.memories import LazyMemory, MemoryFailedError
 from memgene.evolution.coevolve.state import State
 from memgene.harness.bank import BankHarness, BankHarnessFactory
 from memgene.retrieval.config import RetrievalConfig
@@ -107,7 +107,11 @@ class TrainingMemories:
         self.close()
 
     def _engine(self, key: str) -> MemoryEngine:
-        harness = self._open[key].harness()
+        try:
+            harness = self._open[key].harness()
+        except MemoryFailedError as failed:
+            # what went wrong, an exhausted budget for one, is for the search to hear of
+            raise (failed.__cause__ or failed) from None
         assert isinstance(harness, BankHarness)
         return harness.engine
 
