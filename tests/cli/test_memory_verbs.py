@@ -315,6 +315,8 @@ def test_learn_tells_what_it_did_and_how_to_take_it_back(run: Run, ask: Ask, db:
         ["feedback", "--reward", "1"],
         ["feedback", "x", "--undo"],
         ["feedback", "--reward", "0", "--undo"],
+        ["feedback", "--undo", "--user-id", "ann"],
+        ["feedback", "--undo", "--query", "pears"],
         ["learn", "--all"],
         ["learn", "--most", "0"],
         ["learn", "--undo", "--most", "5"],

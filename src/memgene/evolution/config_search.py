@@ -20,17 +20,16 @@ from memgene.evolution.events import (
     Diagnosed,
     Explored,
     Interrupted,
-    Promoted,
-    Rechecked,
     Rejected,
     Reverted,
     RoundFinished,
     Stopped,
 )
-from memgene.evolution.guard import EPSILON, REVERT_DROP, Guard, Verdict, recheck
+from memgene.evolution.guard import EPSILON, REVERT_DROP, Guard, Verdict
 from memgene.evolution.interrupt import Interruptible, RunInterruptedError
 from memgene.evolution.journal import Journal
 from memgene.evolution.preset import Preset
+from memgene.evolution.promoting import promote
 from memgene.evolution.proposers import Attempt, Proposal, Proposer
 from memgene.evolution.scoring import evidence_pairs, paired
 from memgene.evolution.sealed import DevVal
@@ -126,7 +125,14 @@ class ConfigSearch:
             else:
                 done += 1
                 self._stop_if_asked(done)
-        promoted = self._promote()
+        cases = self._tools.candidates.cases
+        promoted = promote(
+            self._lineage,
+            self._tools.journal,
+            self._metric,
+            self._seed * _STEP,
+            (lambda found: cases(found.id, found.config, "fresh")) if self._data.fresh else None,
+        )
         return SearchOutcome(promoted, start, tuple(self._lineage), done, stopped)
 
     def _must_stop(self, done: int) -> tuple[str, str]:
@@ -257,30 +263,3 @@ class ConfigSearch:
                 f"{self._metric} {self._best.score:.4f} on val); --resume continues the run",
                 done,
             )
-
-    def _promote(self) -> Candidate:
-        """The best candidate that is not worse than the start on the fresh val items."""
-        start = self._lineage[0]
-        for candidate in reversed(self._lineage[1:]):
-            if not self._data.fresh or self._holds(candidate, start):
-                self._emit(Promoted(candidate.id, candidate is not self._best))
-                return candidate
-        self._emit(Promoted(start.id, start is not self._best))
-        return start
-
-    def _holds(self, candidate: Candidate, start: Candidate) -> bool:
-        cases = self._tools.candidates.cases
-        mine = cases(candidate.id, candidate.config, "fresh")
-        pairs = paired(mine, cases(start.id, start.config, "fresh"), self._metric)
-        found = recheck(pairs, self._seed * _STEP + int(candidate.id))
-        self._emit(
-            Rechecked(
-                candidate=candidate.id,
-                against=start.id,
-                delta=found.delta,
-                not_worse=found.not_worse,
-                questions=len(pairs.groups),
-                kept=found.kept,
-            )
-        )
-        return found.kept

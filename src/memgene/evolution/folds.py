@@ -47,8 +47,8 @@ def evolve_folds(
     settings, task = bench.settings, bench.task
     assert settings.folds is not None
     divisions = fold_splits(task, settings.folds, settings.seed)
-    for division in divisions:
-        prepare(bench, division)
+    for number, division in enumerate(divisions, start=1):
+        prepare(bench, division, Place(number, settings.folds))
     asked, data = bench.asked, {task.name: task.fingerprint}
     with RunFolder.open(path, asked, data, resume=resume, isolation=bench.isolation) as run:
         run.journal.emit(_started(bench))

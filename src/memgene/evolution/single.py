@@ -8,6 +8,7 @@ from memgene.core import InputError
 from memgene.evolution.budget import BudgetMeter
 from memgene.evolution.candidates import Candidates
 from memgene.evolution.coevolve.single import CoEvolution
+from memgene.evolution.coevolve.workshop import require_usable
 from memgene.evolution.config_search import (
     ConfigSearch,
     SearchOutcome,
@@ -52,7 +53,7 @@ def evolve_division(
     """
     task = bench.task
     asked = {**bench.asked, **({"fold": place.fold} if place.folds else {})}
-    data, sealed = prepare(bench, division)
+    data, sealed = prepare(bench, division, place)
     fingerprints = {task.name: task.fingerprint}
     with RunFolder.open(path, asked, fingerprints, resume=resume, isolation=bench.isolation) as run:
         if bench.settings.strategy == "program":
@@ -63,7 +64,11 @@ def evolve_division(
         return _Evolution(bench, run, data, division.origin, progress, place).run(sealed)
 
 
-def prepare(bench: Workbench, division: Division) -> tuple[DevVal, SealedTest]:
+def prepare(
+    bench: Workbench,
+    division: Division,
+    place: Place = Place(),  # noqa: B008 - frozen
+) -> tuple[DevVal, SealedTest]:
     """The questions of a division, when an evolution can be made of them.
 
     Everything that would end it without a result is refused here, before a run folder is made: it
@@ -84,7 +89,9 @@ def prepare(bench: Workbench, division: Division) -> tuple[DevVal, SealedTest]:
         pays = bench.answers_with_a_model
         llm = "toolkit" in bench.roles
         require_a_child(bench.settings.programs, data, meter, pays=pays, llm=llm)
-    elif bench.settings.strategy == "config":
+    elif bench.settings.strategy == "coevolve":
+        require_usable(bench, data, meter, division.origin, place)
+    else:
         require_a_round(meter, data)
     return data, sealed
 

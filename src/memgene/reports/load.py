@@ -50,6 +50,7 @@ _PAID = (
     Proposed,
     Refitted,
     Retrained,
+    WeightFixed,
 )
 
 
@@ -165,8 +166,7 @@ def _usage(parts: Sequence[_Part]) -> dict[str, dict[str, float]]:
 
 
 def _seconds(parts: Sequence[_Part]) -> float:
-    taken = (*_PAID, WeightFixed)
-    return sum(e.seconds for p in parts for e in p.events if isinstance(e, taken))
+    return sum(e.seconds for p in parts for e in p.events if isinstance(e, _PAID))
 
 
 def _evaluations(parts: Sequence[_Part]) -> int:

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 FORMAT = 1
 VIEWS = ("lexical", "window", "episode", "dense", "soft", "structured", "entity_swap")
 """Names of the views, in the order in which they are built."""
+Q_RRF = "q_rrf"
+"""The published fusion: two routes and a rank by value."""
 ROUTED = ("sum", "weighted_sum", "learned")
 """Fusions in which a router corrects the weights of the views; in q_rrf it weighs two routes."""
 
@@ -192,7 +194,7 @@ def _lever(name: str) -> Lever:
 def _check_routes(routes: tuple[str, ...], fusions: list[str]) -> None:
     """Refuse a router that weighs other routes than the fusion has."""
     for fusion in fusions:
-        if fusion == "q_rrf":
+        if fusion == Q_RRF:
             fits = routes == TWO_ROUTES
         else:
             fits = fusion in ROUTED and set(routes).issubset(VIEWS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memgene.core import InputError
+from memgene.core import InputError, MemgeneError
 from memgene.engine.credit.settings import Rule
 from memgene.evolution.coevolve.plan import CoevolvePlan, Evolving, Schedule
 from memgene.evolution.coevolve.steps import Phase, steps_of
@@ -76,13 +76,18 @@ def test_a_plan_is_written_as_names_and_values() -> None:
     [
         ("speed=3", "no 'speed'"),
         ("cycles=many", "cycles needs a number"),
+        ("cycles=0", "cycles must be a whole number, 1 or more"),
+        ("most=2.5", "most must be a whole number, 1 or more"),
+        ("hops=1.5", "hops needs a number"),
+        ("rule=never", "credit rule is one of td, gap, used"),
+        ("alpha=none", "alpha cannot be absent"),
         ("distil=yes", "distil is true or false"),
         ("noise=2", "noise must lie"),
         ("schedule=never", "no schedule 'never'"),
     ],
 )
 def test_what_a_plan_cannot_be_is_named(text: str, said: str) -> None:
-    with pytest.raises(Exception, match=said):
+    with pytest.raises(MemgeneError, match=said):
         CoevolvePlan().parsed(text)
 
 

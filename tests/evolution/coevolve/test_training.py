@@ -11,17 +11,20 @@ import pytest
 from memgene.agents.offline import OfflineAgent
 from memgene.bank.portable import export_jsonl
 from memgene.bank.protocol import Bank
+from memgene.core import LabelledQuestion
 from memgene.embed import load_embedder, word_vectors
 from memgene.engine.learned import LearnedMemory
 from memgene.engine.linking import LinkSettings
+from memgene.engine.reading import Retrieval
 from memgene.evolution.coevolve.crediting import Crediting
-from memgene.evolution.coevolve.field import Field
+from memgene.evolution.coevolve.field import Field, Outcome
 from memgene.evolution.coevolve.memories import FactoryMaker, TrainingMemories
 from memgene.evolution.coevolve.phases import Trainer
 from memgene.evolution.coevolve.plan import CoevolvePlan
 from memgene.evolution.coevolve.state import State
 from memgene.evolution.coevolve.steps import Phase, Step, steps_of
 from memgene.evolution.coevolve.training import Taken, Training, TrainingTools
+from memgene.retrieval.config import RetrievalConfig
 from memgene.retrieval.router.router import Router
 from memgene.retrieval.router.training import RouterTrainer
 from memgene.testing import tiny_task
@@ -200,3 +203,56 @@ def test_phases_change_their_own_side_only(make: FactoryMaker) -> None:
         assert router is (step.phase is Phase.MEMORY)
         assert memory is (step.phase is Phase.ROUTER)
         before = state
+
+
+def test_overrides_for_a_type_of_question_may_switch_views_off(make: FactoryMaker) -> None:
+    """One router over the views of the configuration serves all types."""
+    plan = CoevolvePlan(cycles=1)
+    config = RetrievalConfig().changed(
+        per_type={"when": {"window_k": 0}, "list": {"entity_swap": True}}
+    )
+    training = Training(tools(make, plan), TASK, None, QUESTIONS)
+    state = State(config, LearnedMemory.empty())
+    taken = training.take(Step(1, Phase.ROUTER, 1), state)
+    assert router_of(taken.state).routes == training.routes(state)
+    assert "window" in training.routes(state)
+    assert "entity_swap" not in training.routes(state)
+
+
+@pytest.mark.parametrize(
+    ("change", "phase"),
+    [
+        ("explore=1", Phase.MEMORY),
+        ("epochs=2", Phase.ROUTER),
+        ("epochs=2", Phase.BOTH),
+        ("epochs=2,baseline=self_critical", Phase.BOTH),
+    ],
+)
+def test_a_step_plays_what_it_was_said_to_cost_and_answers_each_once(
+    make: FactoryMaker, change: str, phase: Phase
+) -> None:
+    plan = STABLE.parsed(change)
+    field = Counted(TASK, OfflineAgent(), "hit@1")
+    training = Training(tools(make, plan), TASK, None, QUESTIONS, field)
+    step = Step(1, phase, 1)
+    taken = training.take(step, start(plan))
+    assert taken.played == field.answers == training.cost(step)
+
+
+def test_the_best_fixed_weight_is_worth_what_it_serves(make: FactoryMaker) -> None:
+    plan = STABLE.parsed("self_routing=off")
+    training = Training(tools(make, plan, "recall@1"), TASK, None, QUESTIONS)
+    found = training.fixed(start(plan))
+    config = plan.start().changed(route_prior=found.share)
+    served = training.played(State(config, LearnedMemory.empty()))
+    assert found.score == pytest.approx(sum(served) / len(served))
+
+
+class Counted(Field):
+    """Counts the answers."""
+
+    answers = 0
+
+    def answered(self, labelled: LabelledQuestion, found: Retrieval) -> Outcome:
+        self.answers += 1
+        return super().answered(labelled, found)

@@ -45,6 +45,8 @@ def feedback(
     if undo is told or (told and not (ids and reward is not None)):
         raise typer.BadParameter("give ids and --reward, or --undo")
     if undo:
+        if query is not None or log_only or user_id or agent_id or run_id:
+            raise typer.BadParameter("--undo takes back the newest feedback, whoever's: no options")
         with inputs.open_memory(db) as memory:
             output.lessons(memory.undo("feedback"), json)
         return

@@ -47,7 +47,15 @@ class CreditSettings:
     cluster_cosine: float = 0.45
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "rule", Rule(self.rule))
+        try:
+            object.__setattr__(self, "rule", Rule(self.rule))
+        except ValueError:
+            known = ", ".join(Rule)
+            raise InputError(f"credit rule is one of {known}; got {self.rule!r}") from None
+        for name in ("hops", "clusters_most"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int):
+                raise InputError(f"credit {name} must be a whole number, got {value!r}")
         for name in ("alpha", "gamma", "rho_dense", "rho_sparse", "rho_time"):
             if not 0 <= getattr(self, name) <= 1:
                 raise InputError(f"credit {name} must lie in [0, 1], got {getattr(self, name)}")

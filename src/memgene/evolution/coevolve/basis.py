@@ -21,11 +21,13 @@ def start_config(
     place: Place,
 ) -> RetrievalConfig:
     """The configuration both learners start from; learned weights in it are to be fitted anew.
-    `division` is how this run divides the task, and its seed; None: nothing will be tested, so
-    that any base will do.
+    What else the base learned stays behind: its router and values have seen the questions that
+    judge this run's. `division` is how this run divides the task, and its seed; None: nothing will
+    be tested, so that any base will do.
 
     Raises InputError when the base holds a program, was evolved with another embedder, or was
-    evolved on this task by another division: it would have seen what is tested here.
+    evolved on this task, or another part of it, by another division: it would have seen what is
+    tested here.
     """
     if not plan.base:
         return plan.start()
@@ -35,14 +37,29 @@ def start_config(
         raise InputError(f"{said} holds an evolved program; co-evolution starts from a retriever")
     if bundle.embedder != embedder:
         raise InputError(f"{said} evolved with embedder {bundle.embedder}, this run has {embedder}")
+    if division is not None:
+        _refuse_what_saw_the_test(bundle, task, division, said)
+    return bundle.config.changed(**{"router": None, **plan.levers})
+
+
+def _refuse_what_saw_the_test(
+    bundle: GenomeBundle, task: Task, division: tuple[str, int], said: str
+) -> None:
+    known = bundle.fingerprints
+    if task.name not in known and task.fingerprint not in known.values():
+        return
+    if known.get(task.name, task.fingerprint) != task.fingerprint:
+        raise InputError(
+            f"{said} evolved on other data of {task.name}, which were divided otherwise: it may "
+            "have seen the questions tested here. Evolve it on the same data"
+        )
     divided = (bundle.provenance.get("division"), bundle.provenance.get("seed"))
-    if division is not None and task.name in bundle.fingerprints and divided != division:
+    if divided != division:
         raise InputError(
             f"{said} evolved on {task.name} divided by {divided[0]!r}, seed {divided[1]}, and this "
             f"run divides it by {division[0]!r}, seed {division[1]}: it may have seen the "
             "questions tested here. Evolve it with the same seed and folds"
         )
-    return bundle.config.changed(**plan.levers)
 
 
 def _folder(base: Path, place: Place) -> Path:

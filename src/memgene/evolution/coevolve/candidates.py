@@ -57,25 +57,22 @@ class StateCandidates:
         recorded = self._run.journal.peek(CoevolutionStarted)
         if recorded is not None:
             state = self._loaded("000", recorded.base, None)
-            seconds, usage = recorded.seconds, recorded.usage
         else:
             with self._spending.work() as spent:
                 state = make()
-            seconds, usage = spent.seconds, spent.usage
+                about = describe(state)
             self._run.save_files("000", state.files())
-        about = describe(state)
-        event = self._run.journal.emit(
-            CoevolutionStarted(
+            recorded = CoevolutionStarted(
                 schedule=about.schedule,
                 steps=about.steps,
                 training=about.training,
                 routes=about.routes,
                 base=state.config.digest,
-                usage=usage,
-                seconds=seconds,
+                usage=spent.usage,
+                seconds=spent.seconds,
             )
-        )
-        self._meter.add_work(event.usage, event.seconds)
+        self._run.journal.emit(recorded)
+        self._meter.add_work(recorded.usage, recorded.seconds)
         return state
 
     def take(self, step: Step, name: str, parent: str, state: State, training: Training) -> State:

@@ -91,6 +91,9 @@ class WeightFixed(Event):
     score: float
     questions: int
     seconds: float = volatile()
+    usage: Mapping[str, Mapping[str, float]] = field(
+        default_factory=dict, metadata={"volatile": True}
+    )
 
 
 COEVOLUTION_EVENTS: tuple[type[Event], ...] = (

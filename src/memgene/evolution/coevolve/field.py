@@ -45,6 +45,12 @@ class Outcome:
         return self.found.hits[: self.shown]
 
 
+def raised(found: Retrieval, place: int) -> Retrieval:
+    """What is found when the memory at `place` (from 0) comes first."""
+    hits = found.hits
+    return replace(found, hits=(hits[place], *hits[:place], *hits[place + 1 :]))
+
+
 class Field:
     """Plays questions of one task for a reward."""
 
@@ -62,16 +68,12 @@ class Field:
 
     def play(self, asked: Asked, weights: Floats | None = None) -> Outcome:
         """Retrieve by `weights` (None: as the router says) and score."""
-        served = asked.prepared.config
-        limit = max(self._depth, served.context_k)
-        found = asked.engine.read(asked.prepared, weights, limit=limit, explained=0, pooled=False)
-        return self.answered(asked.labelled, found)
+        return self.answered(asked.labelled, self.found(asked, weights))
 
-    def explored(self, asked: Asked, seen: Outcome, place: int) -> Outcome:
-        """The outcome had the memory at `place` (from 0) come first."""
-        hits = seen.found.hits
-        moved = (hits[place], *hits[:place], *hits[place + 1 :])
-        return self.answered(asked.labelled, replace(seen.found, hits=moved))
+    def found(self, asked: Asked, weights: Floats | None = None) -> Retrieval:
+        """What is retrieved, without an answer."""
+        limit = max(self._depth, asked.prepared.config.context_k)
+        return asked.engine.read(asked.prepared, weights, limit=limit, explained=0, pooled=False)
 
     def answered(self, labelled: LabelledQuestion, found: Retrieval) -> Outcome:
         """Let the agent answer from a ranking, where the reward looks at answers."""

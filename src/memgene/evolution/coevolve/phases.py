@@ -11,9 +11,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from memgene.core import LabelledQuestion
+from memgene.engine import compose
 from memgene.engine.credit.give import give_credit
+from memgene.engine.reading import Retrieval
 from memgene.evolution.coevolve.crediting import Crediting
-from memgene.evolution.coevolve.field import Asked, Field, Outcome
+from memgene.evolution.coevolve.field import Asked, Field, raised
 from memgene.evolution.coevolve.memories import TrainingMemories
 from memgene.evolution.coevolve.steps import Phase, Step
 from memgene.retrieval.config import RetrievalConfig
@@ -113,8 +115,8 @@ class Trainer:
 
     def _credit(self, asked: Asked, step: Step, done: Pass) -> None:
         """Retrieve by the mean policy, answer, and let the memories that were shown learn."""
-        seen = self._field.play(asked)
-        seen = self._explored(asked, seen, step)
+        found = self._explored(asked, self._field.found(asked), step)
+        seen = self._field.answered(asked.labelled, found)
         done.played += 1
         if seen.reward is None:
             return
@@ -126,9 +128,10 @@ class Trainer:
         done.distilled += credited.added is not None
         self._crediting.grown(asked.engine)
 
-    def _explored(self, asked: Asked, seen: Outcome, step: Step) -> Outcome:
+    def _explored(self, asked: Asked, found: Retrieval, step: Step) -> Retrieval:
+        """Now and then another memory of those that would be shown comes first."""
         rng = random.Random(f"{self._seed}:explore:{step.number}:{asked.labelled.id}")
-        if rng.random() >= self._crediting.explore or len(seen.exposed) < 2:
-            return seen
-        place = rng.randrange(1, min(EXPLORED, len(seen.exposed)))
-        return self._field.explored(asked, seen, place)
+        _, shown = compose(found)
+        if rng.random() >= self._crediting.explore or shown < 2:
+            return found
+        return raised(found, rng.randrange(1, min(EXPLORED, shown)))

@@ -8,8 +8,9 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any
 
-from memgene.core import ConfigError, InputError
+from memgene.core import InputError
 from memgene.engine.credit.settings import CreditSettings
+from memgene.evolution.plan_text import choice, parts_of, plain_value, read_value
 from memgene.retrieval.config import RetrievalConfig, levers
 from memgene.retrieval.router.settings import RouterSettings
 
@@ -94,14 +95,14 @@ class CoevolvePlan:
 
     def __post_init__(self) -> None:
         for name, kind in _CHOICES.items():
-            _choice(self, name, kind)
-        if self.cycles < 1:
-            raise InputError(f"cycles must be at least 1, got {self.cycles}")
+            choice(self, name, kind)
+        if not _whole(self.cycles):
+            raise InputError(f"cycles must be a whole number, 1 or more, got {self.cycles!r}")
         for name in ("noise", "explore"):
             if not 0 <= getattr(self, name) <= 1:
                 raise InputError(f"{name} must lie in [0, 1], got {getattr(self, name)}")
-        if self.most is not None and self.most < 1:
-            raise InputError(f"most must be at least 1, got {self.most}")
+        if self.most is not None and not _whole(self.most):
+            raise InputError(f"most must be a whole number, 1 or more, got {self.most!r}")
         if not self.router and self.memory is Evolving.FROZEN:
             raise InputError("nothing would evolve: router=false and memory=frozen")
         if self.memory is Evolving.FROZEN and self.distil:
@@ -154,13 +155,13 @@ class CoevolvePlan:
         credit: dict[str, Any] = {}
         learner: dict[str, Any] = {}
         turned: dict[str, Any] = dict(self.levers)
-        for part in filter(None, (p.strip() for p in text.split(","))):
-            name, _, value = part.partition("=")
-            value = value.strip()
+        for name, value in parts_of(text):
+            if value == "none" and name not in _MAY_BE_ABSENT:
+                raise InputError(f"{name} cannot be absent, got 'none'")
             for place, into in ((self, own), (self.credit, credit), (self.learner, learner)):
                 kinds = {f.name: getattr(place, f.name) for f in fields(place)}
                 if name in kinds and name not in _NESTED:
-                    into[name] = read_value(name, value, kinds[name])
+                    into[name] = read_value(name, value, kinds[name], absent=name in _MAY_BE_ABSENT)
                     break
             else:
                 if name not in levers():
@@ -197,6 +198,7 @@ class CoevolvePlan:
 
 
 _NESTED = frozenset(("credit", "learner", "levers"))
+_MAY_BE_ABSENT = frozenset(("most", "bound"))
 _CHOICES: Mapping[str, type[StrEnum]] = MappingProxyType(
     {"schedule": Schedule, "memory": Evolving, "attribution": Attribution}
 )
@@ -205,36 +207,6 @@ _TWO_ROUTES = MappingProxyType(
 )
 
 
-def read_value(name: str, text: str, like: Any) -> Any:
-    """A setting's value as it is written, in the kind of the value it has now."""
-    if isinstance(like, bool):
-        if text not in ("true", "false"):
-            raise InputError(f"{name} is true or false, got {text!r}")
-        return text == "true"
-    if isinstance(like, str):
-        return text
-    if text == "none":
-        return None
-    try:
-        return int(text) if isinstance(like, int) else _number(text)
-    except ValueError:
-        raise InputError(f"{name} needs a number, got {text!r}") from None
-
-
-def plain_value(value: Any) -> Any:
-    """An enumeration as its text, everything else as it is."""
-    return str(value) if isinstance(value, StrEnum) else value
-
-
-def _number(text: str) -> int | float:
-    """Whole where it is written so: a setting that may be absent does not tell its kind."""
-    return int(text) if text.lstrip("-").isdigit() else float(text)
-
-
-def _choice(plan: CoevolvePlan, name: str, known: type[StrEnum]) -> None:
-    given = getattr(plan, name)
-    try:
-        object.__setattr__(plan, name, known(given))
-    except ValueError:
-        names = ", ".join(known)
-        raise ConfigError(f"there is no {name} {given!r}; there is {names}") from None
+def _whole(value: Any) -> bool:
+    """Whether it is a whole number of 1 or more."""
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 1

@@ -19,15 +19,14 @@ from memgene.evolution.coevolve.training import Training
 from memgene.evolution.events import (
     Accepted,
     Interrupted,
-    Promoted,
-    Rechecked,
     Rejected,
     RoundFinished,
     Stopped,
 )
-from memgene.evolution.guard import Guard, recheck
+from memgene.evolution.guard import Guard
 from memgene.evolution.interrupt import Interruptible, RunInterruptedError
 from memgene.evolution.journal import Journal
+from memgene.evolution.promoting import promote
 from memgene.evolution.scoring import mean, paired
 from memgene.evolution.sealed import DevVal
 
@@ -128,7 +127,14 @@ class CoevolveSearch:
         if not stopped:
             stopped = "rounds"
             self._tools.journal.emit(Stopped(done, stopped, f"{len(self._steps)} phases"))
-        promoted = self._promote(best, lineage)
+        cases = self._tools.candidates.cases
+        promoted = promote(
+            lineage,
+            self._tools.journal,
+            self._metric,
+            self._seed * _STEP,
+            (lambda found: cases(found.id, found.state, "fresh")) if self._data.fresh else None,
+        )
         return CoevolveOutcome(promoted, first, tuple(lineage), done, stopped)
 
     def _blocked(self, step: Step) -> tuple[str, str]:
@@ -192,30 +198,3 @@ class CoevolveSearch:
                 f"{self._metric} {best.score:.4f} on val); --resume continues the run",
                 done,
             )
-
-    def _promote(self, best: Trained, lineage: Sequence[Trained]) -> Trained:
-        """The best state that is not worse than the start on the fresh val items."""
-        start = lineage[0]
-        for candidate in reversed(lineage[1:]):
-            if not self._data.fresh or self._holds(candidate, start):
-                self._tools.journal.emit(Promoted(candidate.id, candidate is not best))
-                return candidate
-        self._tools.journal.emit(Promoted(start.id, start is not best))
-        return start
-
-    def _holds(self, candidate: Trained, start: Trained) -> bool:
-        cases = self._tools.candidates.cases
-        mine = cases(candidate.id, candidate.state, "fresh")
-        pairs = paired(mine, cases(start.id, start.state, "fresh"), self._metric)
-        found = recheck(pairs, self._seed * _STEP + candidate.steps)
-        self._tools.journal.emit(
-            Rechecked(
-                candidate=candidate.id,
-                against=start.id,
-                delta=found.delta,
-                not_worse=found.not_worse,
-                questions=len(pairs.groups),
-                kept=found.kept,
-            )
-        )
-        return found.kept

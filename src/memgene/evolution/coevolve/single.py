@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from memgene.core import LabelledQuestion
 from memgene.evaluation.case import Case
@@ -15,12 +16,10 @@ from memgene.evolution.coevolve.search import (
     CoevolveSearch,
     CoevolveTools,
     Trained,
-    require_a_step,
 )
 from memgene.evolution.coevolve.state import State
-from memgene.evolution.coevolve.steps import Step, steps_of
 from memgene.evolution.coevolve.training import Training
-from memgene.evolution.coevolve.workshop import maker_of, start_state, training_on
+from memgene.evolution.coevolve.workshop import maker_of, start_state, steps_for, training_on
 from memgene.evolution.division_run import DivisionRun
 from memgene.evolution.final import FinalOutcome, Subject
 from memgene.evolution.guard import BestSoFar, Guard, GuardMode, PairedGuard
@@ -32,11 +31,10 @@ from memgene.evolution.sealed import DevVal, SealedTest
 from memgene.evolution.workbench import Workbench
 from memgene.genome import GenomeBundle
 from memgene.harness.bank import BankHarnessFactory
-from memgene.retrieval.config import RetrievalConfig
+from memgene.retrieval.config import Q_RRF, RetrievalConfig
 
 FIXED_WEIGHT = "fixed-weight"
 EVOLVED_ROW = "evolved"
-_Q_RRF = "q_rrf"
 
 
 class CoEvolution(DivisionRun[CoevolveOutcome]):
@@ -60,7 +58,7 @@ class CoEvolution(DivisionRun[CoevolveOutcome]):
     def _search(self) -> CoevolveOutcome:
         bench = self._bench
         training = self._training(self._data.dev)
-        steps = self._steps()
+        steps = steps_for(bench, self._data)
         evaluator = bench.evaluator(self._data.task, self._data.training, searching=True)
 
         def evaluate(
@@ -84,7 +82,6 @@ class CoEvolution(DivisionRun[CoevolveOutcome]):
             interrupt=bench.interrupt,
             report=self._reporter.searched,
         )
-        require_a_step(self._meter, self._data, min(training.cost(step) for step in steps))
         start = candidates.start(
             lambda: self._start(self._data.dev),
             lambda state: Started(
@@ -96,17 +93,14 @@ class CoEvolution(DivisionRun[CoevolveOutcome]):
         )
         return search.run(start)
 
-    def _steps(self) -> tuple[Step, ...]:
-        steps = steps_of(self._plan, empty=not self._data.task.episodes)
-        return steps[: self._settings.budget.iterations or len(steps)]
-
     def _training(self, questions: Sequence[LabelledQuestion]) -> Training:
         return training_on(self._bench, self._data.task, self._data.training, questions)
 
     def _guard(self) -> Guard:
         if self._plan.follow:
             return BestSoFar()
-        return PairedGuard.of_mode(GuardMode(self._settings.guard), len(self._steps()))
+        steps = steps_for(self._bench, self._data)
+        return PairedGuard.of_mode(GuardMode(self._settings.guard), len(steps))
 
     def _start(self, questions: Sequence[LabelledQuestion]) -> State:
         learner = self._learner if self._learnable else None
@@ -121,7 +115,7 @@ class CoEvolution(DivisionRun[CoevolveOutcome]):
         start = self._start(questions)
         self._evolved = self._retrained(found.promoted, start, questions)
         static: dict[str, Subject] = dict(self._bench.static)
-        if self._base.fusion == _Q_RRF and self._plan.router:
+        if self._base.fusion == Q_RRF and self._plan.router:
             static[FIXED_WEIGHT] = self._fixed(start, questions)
         return self._report(found.rounds).run(
             self._subject(self._evolved),
@@ -144,7 +138,7 @@ class CoEvolution(DivisionRun[CoevolveOutcome]):
             with self._spending.work(limited=False) as spent:
                 state = start
                 training = self._training(questions)
-                for step in self._steps()[: promoted.steps]:
+                for step in steps_for(self._bench, self._data)[: promoted.steps]:
                     state = training.take(step, state).state
                 drawn = training.picture(state) if self._plan.link else None
             files = state.files()
@@ -168,16 +162,19 @@ class CoEvolution(DivisionRun[CoevolveOutcome]):
         return state
 
     def _fixed(self, start: State, questions: Sequence[LabelledQuestion]) -> RetrievalConfig:
-        """The start with the best share of the dense route for all questions alike."""
+        """The start with the best share of the dense route for all questions alike, chosen as it
+        serves: nothing is rewritten, for that came with a share for each question."""
+        config = start.config.changed(self_routing="off")
         recorded = self._run.journal.peek(WeightFixed, row=FIXED_WEIGHT)
         if recorded is None:
             with self._spending.work(limited=False) as spent:
-                found = self._training(questions).fixed(start)
+                found = self._training(questions).fixed(replace(start, config=config))
             recorded = WeightFixed(
-                FIXED_WEIGHT, found.share, found.score, len(questions), spent.seconds
+                FIXED_WEIGHT, found.share, found.score, len(questions), spent.seconds, spent.usage
             )
         event = self._run.journal.emit(recorded)
-        return start.config.changed(self_routing="off", route_prior=event.share)
+        self._final_meter.add_work(event.usage, event.seconds)
+        return config.changed(route_prior=event.share)
 
     def _bundle(self, found: CoevolveOutcome, final: FinalOutcome) -> GenomeBundle:
         bench, state = self._bench, self._evolved

@@ -7,7 +7,7 @@ resumed after any step goes on exactly as one that was never stopped.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -104,14 +104,13 @@ class Training:
         tries = (learner.samples + (learner.baseline is Baseline.SELF_CRITICAL)) * learner.epochs
         if step.phase is Phase.MEMORY:
             return len(self._questions)
-        return (tries + (step.phase is Phase.BOTH)) * len(self._questions)
+        credited = learner.epochs if step.phase is Phase.BOTH else 0
+        return (tries + credited) * len(self._questions)
 
     def routes(self, state: State) -> tuple[str, ...]:
         """What a router of this configuration weighs."""
         with self._memories(state) as memories:
-            first = self._questions[0]
-            asked = self._field.ask(memories.engine(first, state.config), first)
-            return asked.prepared.observation.routes
+            return self._routes(state, memories)
 
     def played(self, state: State) -> list[float]:
         """Rewards of the questions the metric applies to, nothing learned from them."""
@@ -169,21 +168,28 @@ class Training:
 
     def fresh(self, state: State, memories: TrainingMemories) -> Router:
         """An untrained router, which is the prior, that knows how its features lie here."""
-        settings = self._tools.plan.learner
-        seen = [
-            self._field.ask(memories.engine(q, state.config), q).prepared.observation
-            for q in self._questions
-        ]
+        settings, make = self._tools.plan.learner, self._tools.make
+        routes = self._routes(state, memories)
         router = Router.fresh(
-            seen[0].routes,
-            features_of(seen[0].routes),
-            len(seen[0].query),
+            routes,
+            features_of(routes),
+            make.embedder.dimension,
             hidden=settings.hidden,
             bound=settings.bound,
             strength=settings.strength,
             seed=self._tools.seed,
         )
-        return router.with_statistics(np.array([each.features for each in seen]))
+        config = state.config.changed(router=router)
+        seen = [
+            self._field.ask(memories.engine(q, config), q).prepared.observation.features
+            for q in self._questions
+        ]
+        return router.with_statistics(np.array(seen))
+
+    def _routes(self, state: State, memories: TrainingMemories) -> tuple[str, ...]:
+        """What there is to weigh, overrides for types of question aside: one router serves all."""
+        first, config = self._questions[0], replace(state.config, per_type={})
+        return self._field.ask(memories.engine(first, config), first).prepared.routes
 
 
 def _taken(state: State, done: Pass) -> Taken:

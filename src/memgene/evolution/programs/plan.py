@@ -6,7 +6,8 @@ from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from typing import Any
 
-from memgene.core import ConfigError, InputError
+from memgene.core import InputError
+from memgene.evolution.plan_text import choice, parts_of, plain_value, read_value
 from memgene.evolution.reflection.material import Scope
 
 
@@ -75,8 +76,8 @@ class ProgramPlan:
     prompt_tokens: int = 24_000
 
     def __post_init__(self) -> None:
-        _choice(self, "search", Search)
-        _choice(self, "scope", Scope)
+        choice(self, "search", Search)
+        choice(self, "scope", Scope)
         object.__setattr__(self, "seeds", tuple(self.seeds))
         for name, least in _LEAST.items():
             given = getattr(self, name)
@@ -107,13 +108,12 @@ class ProgramPlan:
 
         Raises InputError for an unknown setting or a value that is none.
         """
-        kinds = {f.name: type(getattr(ProgramPlan(), f.name)) for f in fields(self)}
+        usual = {f.name: getattr(ProgramPlan(), f.name) for f in fields(self)}
         values: dict[str, Any] = {}
-        for part in filter(None, (p.strip() for p in text.split(","))):
-            name, _, value = part.partition("=")
-            if name not in kinds:
-                raise InputError(f"a plan has no {name!r}; it has {', '.join(sorted(kinds))}")
-            values[name] = _read(name, value.strip(), kinds[name])
+        for name, value in parts_of(text):
+            if name not in usual:
+                raise InputError(f"a plan has no {name!r}; it has {', '.join(sorted(usual))}")
+            values[name] = read_value(name, value, usual[name])
         return self.changed(**values)
 
     def changed(self, **values: Any) -> ProgramPlan:
@@ -128,11 +128,7 @@ class ProgramPlan:
         """Plain values, as run.toml keeps them."""
         values = {f.name: getattr(self, f.name) for f in fields(self)}
         values["seeds"] = list(self.seeds)
-        return {
-            name: str(value) if isinstance(value, StrEnum) else value
-            for name, value in values.items()
-            if value is not None
-        }
+        return {name: plain_value(v) for name, v in values.items() if v is not None}
 
 
 _LEAST = {
@@ -149,28 +145,3 @@ _LEAST = {
     "successes": 0,
     "prompt_tokens": 1_000,
 }
-
-
-def _read(name: str, text: str, kind: type) -> Any:
-    """A setting's value as it is written."""
-    if kind is tuple:
-        return tuple(filter(None, text.split("+")))
-    if kind is bool:
-        if text not in ("true", "false"):
-            raise InputError(f"{name} is true or false, got {text!r}")
-        return text == "true"
-    if issubclass(kind, str):
-        return text
-    try:
-        return float(text) if kind is float else int(text)
-    except ValueError:
-        raise InputError(f"{name} needs a number, got {text!r}") from None
-
-
-def _choice(plan: ProgramPlan, name: str, known: type[StrEnum]) -> None:
-    given = getattr(plan, name)
-    try:
-        object.__setattr__(plan, name, known(given))
-    except ValueError:
-        names = ", ".join(known)
-        raise ConfigError(f"there is no {name} {given!r}; there is {names}") from None
