@@ -211,16 +211,17 @@ def _fixed(
 
 
 def _rewards(runs: Sequence[EvolutionRun]) -> str:
-    """Mean training reward of the first and the last pass, over the seeds."""
+    """Mean training reward of the first and the last pass of the learner that learned last, over
+    the seeds: rewards of another's passes (of weights that were tried) are no start of these."""
     first, last = [], []
     for run in runs:
         folders = sorted(run.result.run.glob("fold-*")) or [run.result.run]
         for folder in folders:
             events = [entry.event for entry in read_journal(folder / "journal.jsonl")]
-            rewards = [e.reward for e in events if isinstance(e, PhaseFinished)]
-            known = [reward for reward in rewards if reward is not None]
-            first.append(known[0])
-            last.append(known[-1])
+            passes = [e for e in events if isinstance(e, PhaseFinished) and e.reward is not None]
+            like = [e.reward for e in passes if e.phase == passes[-1].phase]
+            first.append(like[0])
+            last.append(like[-1])
     return f"{100 * np.mean(first):.1f} → {100 * np.mean(last):.1f}"
 
 

@@ -76,3 +76,10 @@ def test_too_few_questions_and_a_shared_memory_are_refused() -> None:
         chronological_split(task_of("S1:0"))
     with pytest.raises(InputError, match="shared memory"):
         chronological_split(replace(task_of("S1:0", "S2:0"), regime=Regime.SHARED))
+
+
+def test_splits_that_the_task_fixes_are_not_gone_round() -> None:
+    """Its test groups would teach."""
+    fixed = replace(task_of("S1:0", "S2:0", "S3:0", "S4:0"), fixed_splits={"g": Split.TEST})
+    with pytest.raises(InputError, match="fixes its splits"):
+        chronological_split(fixed)

@@ -110,11 +110,17 @@ def chronological_split(task: Task, shares: Mapping[Split, float] = SHARES) -> D
 
     The time of a question is its own where it has one, else that of its latest evidence in the
     order of the group's episodes; those without either are dev. Raises InputError when the memory
-    is shared (its test questions come from other groups) or a split would stay empty.
+    is shared (its test questions come from other groups), the task fixes its splits, or a split
+    would stay empty.
     """
     if task.regime is Regime.SHARED:
         raise InputError(
             f"task {task.name!r} has one shared memory: its groups are divided, not their insides"
+        )
+    if task.fixed_splits:
+        raise InputError(
+            f"task {task.name!r} fixes its splits, so a split by time would train on its test "
+            "groups; leave division out, or remove [splits] from task.toml"
         )
     placed: dict[str, Split] = {}
     by_group: dict[str, list[LabelledQuestion]] = {}

@@ -31,7 +31,7 @@ from memgene.evolution.sealed import DevVal, SealedTest
 from memgene.evolution.workbench import Workbench
 from memgene.genome import GenomeBundle
 from memgene.harness.bank import BankHarnessFactory
-from memgene.retrieval.config import Q_RRF, RetrievalConfig
+from memgene.retrieval.config import Q_RRF
 
 FIXED_WEIGHT = "fixed-weight"
 EVOLVED_ROW = "evolved"
@@ -116,7 +116,7 @@ class CoEvolution(DivisionRun[CoevolveOutcome]):
         self._evolved = self._retrained(found.promoted, start, questions)
         static: dict[str, Subject] = dict(self._bench.static)
         if self._base.fusion == Q_RRF and self._plan.router:
-            static[FIXED_WEIGHT] = self._fixed(start, questions)
+            static[FIXED_WEIGHT] = self._subject(self._fixed(start, questions))
         return self._report(found.rounds).run(
             self._subject(self._evolved),
             self._subject(start),
@@ -161,20 +161,20 @@ class CoEvolution(DivisionRun[CoevolveOutcome]):
         self._final_meter.add_work(event.usage, event.seconds)
         return state
 
-    def _fixed(self, start: State, questions: Sequence[LabelledQuestion]) -> RetrievalConfig:
+    def _fixed(self, start: State, questions: Sequence[LabelledQuestion]) -> State:
         """The start with the best share of the dense route for all questions alike, chosen as it
         serves: nothing is rewritten, for that came with a share for each question."""
-        config = start.config.changed(self_routing="off")
+        raw = replace(start, config=start.config.changed(self_routing="off"))
         recorded = self._run.journal.peek(WeightFixed, row=FIXED_WEIGHT)
         if recorded is None:
             with self._spending.work(limited=False) as spent:
-                found = self._training(questions).fixed(replace(start, config=config))
+                found = self._training(questions).fixed(raw)
             recorded = WeightFixed(
                 FIXED_WEIGHT, found.share, found.score, len(questions), spent.seconds, spent.usage
             )
         event = self._run.journal.emit(recorded)
         self._final_meter.add_work(event.usage, event.seconds)
-        return config.changed(route_prior=event.share)
+        return replace(raw, config=raw.config.changed(route_prior=event.share))
 
     def _bundle(self, found: CoevolveOutcome, final: FinalOutcome) -> GenomeBundle:
         bench, state = self._bench, self._evolved
