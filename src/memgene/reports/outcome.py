@@ -16,23 +16,33 @@ from memgene.evolution.result import EVOLVED, START, best_static
 from memgene.evolution.rundir import row_subject
 from memgene.evolution.scoring import mean
 from memgene.reports.model import CategoryRow, Difference, Example, Score
+from memgene.reports.recorded import evaluations, first, of_kind
 
 EXAMPLES = 5
 Cases = Mapping[str, Sequence[Case]]
 
 
 def read_rows(folder: Path, events: Sequence[Event]) -> tuple[dict[str, list[Case]], ...]:
-    """Cases of every measured row: on test, and on val (rows that were measured there)."""
-    opened = next((e for e in events if isinstance(e, TestOpened)), None)
+    """Cases of every measured row: on test, and on val (rows that were measured there).
+
+    Evaluations that the journal names tell them apart by their order in the record, else their
+    groups do (a chronological division tests inside the groups that selected).
+    """
+    opened = first(events, TestOpened)
     if opened is None:
         return {}, {}
-    tested = frozenset(opened.groups)
-    test, val = {}, {}
-    for event in events:
-        if isinstance(event, TestMeasured):
-            cases = read_cases(folder / row_subject(event.row) / "cases.jsonl")
-            test[event.row] = [case for case in cases if case.group in tested]
-            val[event.row] = [case for case in cases if case.group not in tested]
+    test: dict[str, list[Case]] = {}
+    val: dict[str, list[Case]] = {}
+    evaluated = evaluations(events)
+    for event in of_kind(events, TestMeasured):
+        subject = row_subject(event.row)
+        cases = read_cases(folder / subject / "cases.jsonl")
+        made = [split for e in evaluated.get(subject, ()) for split in [e.split] * e.questions]
+        if not made:
+            made = ["test" if case.group in opened.groups else "val" for case in cases]
+        named = list(zip(made, cases, strict=False))
+        test[event.row] = [case for split, case in named if split == "test"]
+        val[event.row] = [case for split, case in named if split == "val"]
     return test, val
 
 

@@ -14,6 +14,7 @@ from memgene.evolution.evolve import run_evolution
 from memgene.evolution.result import EvolveResult
 from memgene.evolution.settings import EvolveSettings
 from memgene.genome import GenomeBundle
+from memgene.reports import write_report
 from memgene.tasks.task import Regime
 from memgene.testing import tiny_task
 
@@ -129,6 +130,7 @@ def test_values_are_tested_inside_the_groups_where_that_is_asked(tmp_path: Path)
     done = evolve(tmp_path / "i", coevolve=plan, division="chronological")
     started = events(done.run)[0]
     assert started["division"] == "chronological inside each group"
+    assert write_report(done.run).exists()  # val and test of one group are told apart
     assert len(done.test.evolved.cases) > 0
 
 

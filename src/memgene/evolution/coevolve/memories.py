@@ -65,11 +65,6 @@ class TrainingMemories:
         self._links = links
         self._open: dict[str, LazyMemory] = {}
 
-    @property
-    def empty(self) -> bool:
-        """Whether there is nothing to remember before the first question."""
-        return not self._task.episodes
-
     def engine(self, question: LabelledQuestion, config: RetrievalConfig) -> MemoryEngine:
         """The memory a question is asked of, read by `config`."""
         own = self._task.regime is Regime.OWN_GROUP
