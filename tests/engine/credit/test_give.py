@@ -41,9 +41,14 @@ class TestRules:
         assert deltas == pytest.approx({"a": 0.4})
 
     def test_used_moves_all_that_share_the_highest_attribution(self) -> None:
-        shown = {"a": 0.25, "b": 0.25, "c": 0.0}
+        shown = {"a": 0.9, "b": 0.9, "c": 0.25}
         deltas = residuals(0.8, shown, self.values, 0.0, CreditSettings(Rule.USED))
         assert deltas == pytest.approx({"a": 0.4, "b": 0.2})
+
+    def test_nothing_learns_where_nothing_was_used(self) -> None:
+        """Ten memories that were merely shown are not to blame for what none of them held."""
+        shown = {"a": 0.25, "b": 0.25, "c": 0.0}
+        assert residuals(0.0, shown, self.values, 0.0, CreditSettings(Rule.USED)) == {}
 
 
 class TestUpdate:

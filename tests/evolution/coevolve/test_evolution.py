@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -144,3 +145,16 @@ def test_folds_pool_and_the_best_is_trained_on_everything(tmp_path: Path) -> Non
     done = evolve(tmp_path / "k", folds=3, coevolve=CoevolvePlan(cycles=1, memory="frozen"))
     assert len(done.folds) == 3
     assert GenomeBundle.load(done.best).provenance["division"].startswith("3 folds")
+
+
+def test_a_base_that_changed_since_is_noticed(run: EvolveResult, tmp_path: Path) -> None:
+    """A run goes on from what it began with, not from what lies at that path now."""
+    plan = PLAN.parsed(f"base={tmp_path / 'base'}")
+    bundle = GenomeBundle.load(run.best)
+    bundle.save(tmp_path / "base")
+    done = evolve(tmp_path / "l", coevolve=plan)
+    journal = done.run / "journal.jsonl"
+    journal.write_text("".join(journal.read_text().splitlines(keepends=True)[:4]))
+    replace(bundle, config=bundle.config.changed(context_k=3)).save(tmp_path / "base")
+    with pytest.raises(RunError, match="its base now holds"):
+        evolve(tmp_path / "l", resume=True, coevolve=plan)

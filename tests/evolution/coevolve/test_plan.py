@@ -40,6 +40,17 @@ def test_an_empty_memory_learns_before_there_is_anything_to_route_to() -> None:
     assert [step.cycle for step in steps] == [0, 1, 1]
 
 
+def test_credit_along_edges_needs_edges() -> None:
+    with pytest.raises(InputError, match="needs the memory graph"):
+        CoevolvePlan().parsed("hops=2")
+    assert CoevolvePlan().parsed("hops=2,link=true").credited().hops == 2
+
+
+def test_a_plan_serves_the_fusion_it_names() -> None:
+    assert CoevolvePlan(fit=False).start().fusion == "weighted_sum"
+    assert CoevolvePlan(fit=False).parsed("fusion=q_rrf").start().fusion == "q_rrf"
+
+
 def test_nothing_that_learns_is_refused() -> None:
     with pytest.raises(InputError, match="nothing would evolve"):
         CoevolvePlan(router=False, memory=Evolving.FROZEN)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from memgene.bank.protocol import Fate, Value
 from memgene.bank.unit import MemoryUnit, UnitStatus
 from memgene.core import InputError, NotFoundError, Scope
+from memgene.engine.credit.attributing import SHOWN
 from memgene.engine.credit.distilling import DISTILLED, PARENTS, REWARD
 from memgene.engine.credit.interaction import Credited, Interaction, ValueChange
 from memgene.engine.credit.settings import CreditSettings, Rule
@@ -95,7 +96,7 @@ def residuals(
     """The residual δ of each exposed memory the rule speaks of.
 
     `td`: R·u + γ·bootstrap − Q for all; `gap`: u·(R − Q) for those with u > 0; `used`: R − Q for
-    those with the highest u, where it is above 0.
+    those with the highest u, where it is above that of memories that were merely shown.
 
     Args:
         shown: attribution u by unit id; values: Q by unit id.
@@ -107,7 +108,7 @@ def residuals(
     if settings.rule is Rule.GAP:
         return {unit: u * (reward - values[unit]) for unit, u in shown.items() if u > 0}
     highest = max(shown.values(), default=0.0)
-    return {unit: reward - values[unit] for unit, u in shown.items() if u == highest > 0}
+    return {unit: reward - values[unit] for unit, u in shown.items() if u == highest > SHOWN}
 
 
 def _checked(interaction: Interaction) -> dict[str, float]:

@@ -12,7 +12,7 @@ class Rule(StrEnum):
     """The residual of an exposed memory with value Q, attribution u, reward R.
 
     `td` (published): R·u + γ·Q(new memory) − Q. `gap`: u·(R − Q). `used`: R − Q for the memories
-    with the highest attribution, nothing for the others.
+    with the highest attribution, if it is more than being shown gives, nothing for the others.
     """
 
     TD = "td"

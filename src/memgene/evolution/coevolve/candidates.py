@@ -52,10 +52,20 @@ class StateCandidates:
         self._questions = {"val": data.select, "fresh": data.fresh}
         self._cases: dict[tuple[str, str], Sequence[Case]] = {}
 
-    def start(self, make: Callable[[], State], describe: Callable[[State], Started]) -> State:
-        """Candidate 000: made, or taken from the folder where the journal vouches for it."""
+    def start(
+        self, origin: str, make: Callable[[], State], describe: Callable[[State], Started]
+    ) -> State:
+        """Candidate 000: made, or taken from the folder where the journal vouches for it.
+
+        Raises RunError when the run was begun from another configuration than `origin` names.
+        """
         recorded = self._run.journal.peek(CoevolutionStarted)
         if recorded is not None:
+            if recorded.origin != origin:
+                raise RunError(
+                    f"{self._run.path} started from configuration {recorded.origin}, its base now "
+                    f"holds {origin}; put the base back, or start a new run folder"
+                )
             state = self._loaded("000", recorded.base, None)
         else:
             with self._spending.work() as spent:
@@ -68,6 +78,7 @@ class StateCandidates:
                 training=about.training,
                 routes=about.routes,
                 base=state.config.digest,
+                origin=origin,
                 usage=spent.usage,
                 seconds=spent.seconds,
             )
@@ -79,7 +90,7 @@ class StateCandidates:
         """Take a step, or what the journal says came of it."""
         recorded = self._run.journal.peek(PhaseFinished, candidate=name)
         if recorded is not None:
-            made = self._loaded(name, recorded.router, recorded.memory)
+            made = self._loaded(name, recorded.config, recorded.memory)
             self._run.journal.emit(recorded)
         else:
             with self._spending.work() as spent:
@@ -113,7 +124,7 @@ class StateCandidates:
         if memory is None:
             same = state.config.digest == vouched
         else:
-            same = (_router(state.config), state.learned.digest) == (vouched, memory)
+            same = (state.config.digest, state.learned.digest) == (vouched, memory)
         if not same:
             raise RunError(
                 f"{self._run.folder_of(name)} does not hold what the journal recorded; "
@@ -149,6 +160,7 @@ def _finished(
         credited=taken.credited,
         distilled=taken.distilled,
         values=taken.values,
+        config=taken.state.config.digest,
         router=_router(taken.state.config),
         memory=taken.state.learned.digest,
         degraded=len(taken.degraded),

@@ -48,7 +48,7 @@ class Crediting:
         exposed, degraded = self._attributions(asked, seen)
         exposed = self._noisy(exposed, asked, step)
         distilled = None
-        if self._plan.distil:
+        if self._plan.distil and seen.exposed:  # an attempt is remembered beside what it came from
             distilled, more = distil(_trajectory(asked, seen, seen.reward), self._distiller)
             degraded += more
         return Interaction(asked.query, exposed, seen.reward, distilled), degraded

@@ -11,7 +11,8 @@ from memgene.evolution.event import Event, volatile
 
 @dataclass(frozen=True, slots=True)
 class CoevolutionStarted(Event):
-    """What both learners start from (candidate 000): `base` is the digest of its configuration,
+    """What both learners start from (candidate 000): `origin` is the digest of the configuration
+    that was given (preset or base), `base` that of candidate 000, its learned weights fitted;
     `routes` what the router weighs, `training` the dev questions of one pass."""
 
     kind: ClassVar[str] = "coevolution_started"
@@ -24,6 +25,7 @@ class CoevolutionStarted(Event):
         default_factory=dict, metadata={"volatile": True}
     )
     seconds: float = volatile()
+    origin: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +37,8 @@ class PhaseFinished(Event):
     weights of the routes by predicted question type. `played` counts answered (or ranked)
     questions, tried weights each for itself; `credited` the values that moved, `distilled` the
     memories that were made. `values` tell how the values of all units lie (count, mean and
-    quantiles of those that were ever credited). `router` and `memory` name what was learned.
+    quantiles of those that were ever credited). `router`, `memory` and `config` name what was
+    learned and how it retrieves.
     `degraded` counts steps that fell back because a model failed; `complaint` is the first.
     """
 
@@ -61,6 +64,7 @@ class PhaseFinished(Event):
         default_factory=dict, metadata={"volatile": True}
     )
     seconds: float = volatile()
+    config: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from typing import Any
 from memgene.core import InputError
 from memgene.engine.credit.settings import CreditSettings
 from memgene.evolution.plan_text import choice, parts_of, plain_value, read_value
-from memgene.retrieval.config import RetrievalConfig, levers
+from memgene.retrieval.config import Q_RRF, RetrievalConfig, levers
 from memgene.retrieval.router.settings import RouterSettings
 
 
@@ -103,6 +103,8 @@ class CoevolvePlan:
                 raise InputError(f"{name} must lie in [0, 1], got {getattr(self, name)}")
         if self.most is not None and not _whole(self.most):
             raise InputError(f"most must be a whole number, 1 or more, got {self.most!r}")
+        if self.credited().hops and self.memory is not Evolving.FROZEN and not self.link:
+            raise InputError("credit along edges (hops) needs the memory graph: set link=true")
         if not self.router and self.memory is Evolving.FROZEN:
             raise InputError("nothing would evolve: router=false and memory=frozen")
         if self.memory is Evolving.FROZEN and self.distil:
@@ -118,7 +120,11 @@ class CoevolvePlan:
         return cls(
             attribution=Attribution.LLM if model else Attribution.EVIDENCE,
             check_time=model,
-            levers={"self_routing": "llm" if model else "rules", "graph_expansion": True},
+            levers={
+                "fusion": Q_RRF,
+                "self_routing": "llm" if model else "rules",
+                "graph_expansion": True,
+            },
             fit=False,
             distil=True,
             link=True,
@@ -127,15 +133,11 @@ class CoevolvePlan:
             learner=RouterSettings.paper(),
         )
 
-    @property
-    def routes_by_rank(self) -> bool:
-        """Whether this is the published retriever by default (two routes, ranks)."""
-        return not self.fit and not self.base
-
     def start(self) -> RetrievalConfig:
-        """The configuration where no `base` gives one, levers applied."""
+        """The configuration where no `base` gives one, levers applied: the default one, or for
+        fusion `q_rrf` the published retriever, which has two routes and nothing else."""
         config = RetrievalConfig()
-        if self.routes_by_rank:
+        if self.levers.get("fusion") == Q_RRF:
             config = RetrievalConfig.minimal().changed(**_TWO_ROUTES, context_k=config.context_k)
         return config.changed(**self.levers)
 
@@ -203,7 +205,7 @@ _CHOICES: Mapping[str, type[StrEnum]] = MappingProxyType(
     {"schedule": Schedule, "memory": Evolving, "attribution": Attribution}
 )
 _TWO_ROUTES = MappingProxyType(
-    {"fusion": "q_rrf", "lexical_k": 60, "dense_k": 60, "weight_dense": 1.0}
+    {"fusion": Q_RRF, "lexical_k": 60, "dense_k": 60, "weight_dense": 1.0}
 )
 
 

@@ -83,6 +83,7 @@ class CoEvolution(DivisionRun[CoevolveOutcome]):
             report=self._reporter.searched,
         )
         start = candidates.start(
+            self._base.digest,
             lambda: self._start(self._data.dev),
             lambda state: Started(
                 str(self._plan.schedule), len(steps), training.questions, training.routes(state)
@@ -116,7 +117,7 @@ class CoEvolution(DivisionRun[CoevolveOutcome]):
         self._evolved = self._retrained(found.promoted, start, questions)
         static: dict[str, Subject] = dict(self._bench.static)
         if self._base.fusion == Q_RRF and self._plan.router:
-            static[FIXED_WEIGHT] = self._subject(self._fixed(start, questions))
+            static[FIXED_WEIGHT] = self._subject(self._fixed(start, self._data.dev))
         return self._report(found.rounds).run(
             self._subject(self._evolved),
             self._subject(start),
@@ -162,8 +163,9 @@ class CoEvolution(DivisionRun[CoevolveOutcome]):
         return state
 
     def _fixed(self, start: State, questions: Sequence[LabelledQuestion]) -> State:
-        """The start with the best share of the dense route for all questions alike, chosen as it
-        serves: nothing is rewritten, for that came with a share for each question."""
+        """The start with the best share of the dense route for all dev questions alike (val is to
+        judge it among the static rows), chosen as it serves: nothing is rewritten, for that came
+        with a share for each question."""
         raw = replace(start, config=start.config.changed(self_routing="off"))
         recorded = self._run.journal.peek(WeightFixed, row=FIXED_WEIGHT)
         if recorded is None:
