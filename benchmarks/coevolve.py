@@ -22,8 +22,10 @@ from common import add_data_option, finish, note, points, read_task, table
 import memgene
 from memgene.api import EvolutionRun
 from memgene.evaluation import Case, Paired, mean_interval, paired_difference
+from memgene.evaluation.records import read_cases
 from memgene.evolution.coevolve.events import PhaseFinished
 from memgene.evolution.coevolve.single import FIXED_WEIGHT
+from memgene.evolution.events import Evaluated
 from memgene.evolution.journal import read_journal
 from memgene.tasks.task import Task
 
@@ -104,17 +106,27 @@ def main() -> None:
     }
     evolved = {name: _held(some, "evolved", metric) for name, some in runs.items()}
     start = {name: _held(some, "start", metric) for name, some in runs.items()}
+    last = {name: _last(some, metric) for name, some in runs.items()}
     first = next(iter(plans))
     table(
         f"{task.name}, {options.preset} preset, {options.division}, {options.seeds} seeds, "
         f"{metric}, held out",
-        ("plan", metric, "− its start", f"− {first}", "trained at", "seconds"),
+        (
+            "plan",
+            metric,
+            "− its start",
+            f"− {first}",
+            "last state − start, val",
+            "trained at",
+            "seconds",
+        ),
         [
             (
                 name,
                 _interval(evolved[name]),
                 _delta(evolved[name].against(start[name])),
                 "" if name == first else _delta(evolved[name].against(evolved[first])),
+                _delta(last[name]),
                 _rewards(runs[name]),
                 f"{np.mean([run.result.seconds for run in runs[name]]):.0f}",
             )
@@ -146,6 +158,7 @@ def main() -> None:
             "seeds": options.seeds,
             "base": options.base,
             "rows": {name: _told(evolved[name], start[name]) for name in plans},
+            "last_state_on_val": {name: points(found) for name, found in last.items()},
             "against_first": {
                 name: points(evolved[name].against(evolved[first]))
                 for name in plans
@@ -223,6 +236,24 @@ def _rewards(runs: Sequence[EvolutionRun]) -> str:
             first.append(like[0])
             last.append(like[-1])
     return f"{100 * np.mean(first):.1f} → {100 * np.mean(last):.1f}"
+
+
+def _last(runs: Sequence[EvolutionRun], metric: str) -> Paired:
+    """The state after all phases minus the start, on the val questions that select. That state is
+    what learning led to, whatever selection says; so its difference is not one that was chosen."""
+    mine, theirs = [], []
+    for run in runs:
+        for folder in sorted(run.result.run.glob("fold-*")) or [run.result.run]:
+            events = [entry.event for entry in read_journal(folder / "journal.jsonl")]
+            made = [e.candidate for e in events if isinstance(e, PhaseFinished)]
+            for into, name in ((mine, made[-1]), (theirs, "000")):
+                count = next(
+                    e.questions
+                    for e in events
+                    if isinstance(e, Evaluated) and (e.candidate, e.split) == (name, "val")
+                )
+                into.append(read_cases(folder / "candidates" / name / "cases.jsonl")[:count])
+    return Held.of(mine, metric).against(Held.of(theirs, metric))
 
 
 def _interval(held: Held) -> str:
