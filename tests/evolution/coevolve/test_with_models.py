@@ -72,6 +72,17 @@ def test_a_model_that_fails_is_replaced_by_something_simpler_and_named(tmp_path:
     assert "distillation: " in memory["complaint"]
 
 
+def test_a_question_that_could_not_be_rewritten_is_counted(tmp_path: Path) -> None:
+    def fails(request: Request) -> str:
+        del request
+        raise ModelError("is down")
+
+    router, memory = phases(evolve(tmp_path / "run", models(rewrite=fails)).run)
+    assert router["degraded"] == router["questions"]
+    assert memory["degraded"] == memory["questions"]
+    assert "self_routing: " in router["complaint"]
+
+
 def test_a_budget_in_calls_ends_the_search_in_the_middle_of_a_phase(tmp_path: Path) -> None:
     found = models()
     done = evolve(tmp_path / "run", found, budget=Budget(calls=60))

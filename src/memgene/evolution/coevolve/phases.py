@@ -70,6 +70,7 @@ class Trainer:
             router = config.router if learner is None else learner.router
             engine = self._memories.engine(labelled, config.changed(router=router))
             asked = self._field.ask(engine, labelled)
+            done.degraded.extend(asked.prepared.degraded)
             if step.phase is Phase.ROUTER:
                 assert learner is not None
                 self._route(asked, learner, done)
