@@ -52,6 +52,7 @@ ROWS: Mapping[str, Mapping[str, str]] = {
         "router alone": "memory=frozen",
         "values alone": "router=false",
         "values, one for all queries": "router=false,conditional=false",
+        "values by u·(R − Q)": "router=false,rule=gap,conditional=false",
         "values by the published residual": "router=false,rule=td,conditional=false",
         "values with graph credit": "router=false,link=true,hops=2",
         "values and distilled memories": "router=false,distil=true",
