@@ -75,7 +75,7 @@ def test_every_value_is_what_the_formulas_say_of_the_snapshot(
         elif how.rule is Rule.GAP:
             deltas[place] = u * (reward - starts[place])
         else:
-            deltas[place] = (reward - starts[place]) if 0 < u == highest else 0.0
+            deltas[place] = (reward - starts[place]) if 0.25 < u == highest else 0.0
     for place, start in enumerate(starts):
         delta = deltas.get(place)
         if delta is None:
