@@ -104,9 +104,7 @@ def main() -> None:
         "goal + actions": (True, True),
         "no failed twins": (True, False),
     }
-    chosen = {
-        name: PLANS[name] for name in PLANS if not options.only or name in options.only.split(";")
-    }
+    chosen = _chosen(options)
     results: dict[str, dict[str, list[float]]] = {}
     for title, (acted, twins) in settings.items():
         for seed in range(options.seeds):
@@ -275,6 +273,21 @@ def kind_of(game: str) -> str:
     return game.split("/")[1].partition("-")[0]
 
 
+def _chosen(options: argparse.Namespace) -> dict[str, str]:
+    """The rows asked for, each again at every level of attribution noise."""
+    rows = {name: PLANS[name] for name in PLANS if _wanted(name, options.only)}
+    levels = [level for level in options.noise.split(",") if level]
+    return rows | {
+        f"{name}, noise {level}": f"{plan},noise={level}"
+        for name, plan in rows.items()
+        for level in levels
+    }
+
+
+def _wanted(name: str, only: str) -> bool:
+    return not only or name in only.split(";")
+
+
 def _cell(found: Sequence[float]) -> str:
     summary = _summary(found)
     return f"{summary['mean']:.1f} ± {summary['standard_error']:.1f}"
@@ -295,6 +308,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--by", choices=("game", "goal"), default="game", help="what is divided")
     parser.add_argument("--passes", type=int, default=PASSES)
     parser.add_argument("--only", default="", help="rows of PLANS, between semicolons")
+    parser.add_argument(
+        "--noise", default="", help="shares of attributions turned round, between commas"
+    )
     return parser.parse_args()
 
 
