@@ -74,7 +74,7 @@ class DivisionRun(ABC, Generic[O]):
         self._final_meter = BudgetMeter(Budget())
         self._reporter = Reporter(progress, self._meter, bench.settings.rounds, place)
         self._learner = RememberingLearner(bench.learner(data.task, data.training))
-        self._learnable = can_learn(data.dev)
+        self._learnable = bool(data.task.episodes) and can_learn(data.dev)
 
     def run(self, sealed: SealedTest) -> EvolveResult:
         """Search, report, promote."""

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memgene.core import InputError
+from memgene.embed.protocol import Embedder
 from memgene.retrieval.clusters import query_vector
 from memgene.retrieval.config import RetrievalConfig
 from memgene.retrieval.dense import DenseSpace
@@ -48,7 +49,8 @@ class RouteTable(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What all steps of one question's retrieval look at. `config` is that of its type."""
+    """What all steps of one question's retrieval look at. `config` is that of its type; `embedder`
+    is there also where no row has a vector yet."""
 
     signals: Signals
     config: RetrievalConfig
@@ -57,6 +59,7 @@ class Asked:
     links: TimeLinks | None
     allowed: Mask | None
     now: float | None
+    embedder: Embedder | None
 
     @property
     def query(self) -> Query:
@@ -180,10 +183,10 @@ class Prepared(ABC):
     @cached_property
     def _vector(self) -> Floats:
         """The question as kinds of queries and routers see it; empty without an embedder."""
-        dense = self._asked.dense
-        if dense is None:
+        embedder = self._asked.embedder
+        if embedder is None:
             return np.zeros(0, np.float32)
-        return query_vector(self.query.text, dense.embedder)
+        return query_vector(self.query.text, embedder)
 
     @cached_property
     def _kind(self) -> str:

@@ -102,7 +102,7 @@ class Retriever:
         config = config.for_type(query.type)
         signals = self._signals(query, config)
         routing = routing or SelfRouting(text, text, config.route_prior, 1.0)
-        asked = Asked(signals, config, routing, self._values, self._links, allowed, now)
+        asked = self._asked(signals, config, routing, allowed, now)
         if config.fusion == "q_rrf":
             return PreparedRoutes(
                 asked, route_searches(signals, routing, self.search_text, allowed)
@@ -117,8 +117,19 @@ class Retriever:
         config = config.for_type(query.type)
         signals = self._signals(query, config)
         raw = SelfRouting.raw(text)
-        asked = Asked(signals, config, raw, self._values, self._links, allowed, None)
+        asked = self._asked(signals, config, raw, allowed, None)
         return self._over_views(asked).candidates
+
+    def _asked(
+        self,
+        signals: Signals,
+        config: RetrievalConfig,
+        routing: SelfRouting,
+        allowed: Mask | None,
+        now: float | None,
+    ) -> Asked:
+        embedder = None if self.dense is None else self.dense.embedder
+        return Asked(signals, config, routing, self._values, self._links, allowed, now, embedder)
 
     def _over_views(self, asked: Asked) -> PreparedViews:
         views = build_views(asked.signals, asked.config, self.search_text, asked.allowed)

@@ -158,3 +158,15 @@ def test_a_base_that_changed_since_is_noticed(run: EvolveResult, tmp_path: Path)
     replace(bundle, config=bundle.config.changed(context_k=3)).save(tmp_path / "base")
     with pytest.raises(RunError, match="its base now holds"):
         evolve(tmp_path / "l", resume=True, coevolve=plan)
+
+
+@pytest.mark.parametrize("plan", [CoevolvePlan.paper(), CoevolvePlan(fit=False, distil=True)])
+def test_a_memory_that_starts_empty_is_filled_by_its_own_attempts(
+    tmp_path: Path, plan: CoevolvePlan
+) -> None:
+    task = replace(tiny_task(Regime.SHARED), episodes=())
+    asked = settings(coevolve=plan.parsed("cycles=1"), metric="token_f1")
+    done = run_evolution(task, asked, tmp_path / "m")
+    found = [e for e in events(done.run) if e["event"] == "phase_finished"]
+    assert [e["phase"] for e in found] == ["memory", "router", "memory"]
+    assert found[0]["distilled"] == found[0]["questions"]

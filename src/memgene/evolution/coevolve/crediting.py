@@ -27,15 +27,26 @@ _GROWTH_EVERY = 50
 
 
 class Crediting:
-    """How the plan attributes and distils. `attributor` and `distiller` are language models."""
+    """How the plan attributes and distils. `attributor` and `distiller` are language models.
+
+    An attempt is remembered beside the memories it came from; one that came from nothing only in a
+    memory that all questions `shared`, for nobody could tell to which of several it belongs.
+    """
 
     def __init__(
-        self, plan: CoevolvePlan, seed: int, attributor: LLM | None, distiller: LLM | None
+        self,
+        plan: CoevolvePlan,
+        seed: int,
+        attributor: LLM | None = None,
+        distiller: LLM | None = None,
+        *,
+        shared: bool = False,
     ) -> None:
         self._plan = plan
         self._seed = seed
         self._attributor = attributor
         self._distiller = distiller
+        self._shared = shared
         self._interactions = 0
         self.settings: CreditSettings = plan.credited()
         self.explore = plan.explore
@@ -48,7 +59,7 @@ class Crediting:
         exposed, degraded = self._attributions(asked, seen)
         exposed = self._noisy(exposed, asked, step)
         distilled = None
-        if self._plan.distil and seen.exposed:  # an attempt is remembered beside what it came from
+        if self._plan.distil and (seen.exposed or self._shared):
             distilled, more = distil(_trajectory(asked, seen, seen.reward), self._distiller)
             degraded += more
         return Interaction(asked.query, exposed, seen.reward, distilled), degraded

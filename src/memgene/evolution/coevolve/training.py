@@ -29,7 +29,7 @@ from memgene.retrieval.router.observation import Floats
 from memgene.retrieval.router.router import Router
 from memgene.retrieval.router.settings import Baseline
 from memgene.retrieval.router.training import RouterTrainer
-from memgene.tasks.task import Task
+from memgene.tasks.task import Regime, Task
 
 _CURVE = 20
 _PICTURED = 100
@@ -129,7 +129,10 @@ class Training:
             if plan.router and step.phase is not Phase.MEMORY:
                 router = state.config.router or self.fresh(state, memories)
                 learner = RouterTrainer(router, plan.learner, tools.seed * _SEEDS + step.number)
-            crediting = Crediting(plan, tools.seed, tools.attributor, tools.distiller)
+            shared = self._task.regime is Regime.SHARED
+            crediting = Crediting(
+                plan, tools.seed, tools.attributor, tools.distiller, shared=shared
+            )
             trainer = Trainer(
                 self._field, memories, crediting, self._questions, tools.seed, tools.tell
             )

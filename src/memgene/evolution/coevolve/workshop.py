@@ -117,7 +117,8 @@ def trained_on_everything(bench: Workbench, steps: int) -> State:
     task, plan = bench.task, bench.settings.coevolution
     questions = counted(task)
     groups = task.groups if task.regime is Regime.SHARED else None
-    learner = bench.learner(task, groups) if can_learn(questions) else None
+    learnable = bool(task.episodes) and can_learn(questions)
+    learner = bench.learner(task, groups) if learnable else None
     base = start_config(plan, task, bench.settings.embedder, None, Place())
     state = start_state(plan, base, learner, questions)
     training = training_on(bench, task, groups, questions)
