@@ -20,7 +20,7 @@ def test_the_published_settings() -> None:
 
 
 def test_what_learns_stably() -> None:
-    views, two = RouterSettings.default(), RouterSettings.two_routes()
+    views, two = RouterSettings(), RouterSettings.two_routes()
     assert (views.rate, views.kappa, views.exploration) == (3e-3, 50, Exploration.DIRICHLET)
     assert (two.rate, two.kappa, two.exploration) == (1e-2, 10, Exploration.BETA)
     for each in (views, two):

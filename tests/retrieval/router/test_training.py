@@ -278,7 +278,7 @@ def test_the_penalty_pulls_back_to_the_prior(trained: Trained, observed: Observe
 
 
 def test_listwise_learns_which_route_finds_the_gold(observed: Observed) -> None:
-    chosen = replace(RouterSettings.default(), rate=0.02)
+    chosen = replace(RouterSettings(), rate=0.02)
     trainer = RouterTrainer(Router.fresh(ROUTES, FEATURES), chosen)
     rng = np.random.default_rng(0)
     losses = []
@@ -431,7 +431,7 @@ def test_weights_that_cannot_have_been_tried_are_refused(
 def test_each_baseline_says_what_it_lacks(observed: Observed) -> None:
     ((o, tried, rewards),) = interactions(1, observed)
     fresh = Router.fresh(ROUTES, FEATURES)
-    group = RouterTrainer(fresh, RouterSettings.default())
+    group = RouterTrainer(fresh, RouterSettings())
     with pytest.raises(InputError, match="2 or more tried weights"):
         group.learn(o, tried, rewards)
     critical = RouterTrainer(fresh, replace(PLAIN, baseline=Baseline.SELF_CRITICAL))

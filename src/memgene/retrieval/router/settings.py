@@ -39,6 +39,10 @@ class RouterSettings:
     the observation's features); `bound` > 0 on each |Δ| in nats (0 or None: no bound);
     `strength` ρ ≥ 0 of the residual on another fusion.
 
+    The defaults are a bounded linear residual over many views, eight weights tried per question.
+    Where each try costs calls, `baseline="self_critical", samples=1` takes two answers a question,
+    `baseline="ema", samples=1` one (and about four times the questions).
+
     Raises:
         InputError: a number is out of its range, or two settings contradict each other.
     """
@@ -110,12 +114,3 @@ class RouterSettings:
     def two_routes(cls) -> RouterSettings:
         """What learns stably on two routes: a bounded linear head, a faster rate, κ 10."""
         return cls(rate=1e-2, exploration=Exploration.BETA, kappa=10.0)
-
-    @classmethod
-    def default(cls) -> RouterSettings:
-        """A bounded linear residual over many views, eight weights tried per question.
-
-        Where each try costs calls, `baseline="self_critical", samples=1` takes two answers a
-        question, `baseline="ema", samples=1` one (and about four times the questions).
-        """
-        return cls()
