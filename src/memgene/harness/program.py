@@ -17,6 +17,7 @@ from memgene.harness.program_log import (
 )
 from memgene.programs.program import Program
 from memgene.programs.runtime import ProgramRuntime, RunningProgram
+from memgene.retrieval.config import RetrievalConfig
 from memgene.sandbox import FailureKind, GuestError
 
 
@@ -109,18 +110,26 @@ class ProgramHarness:
 class ProgramHarnessFactory:
     """Makes harnesses of one program, each in a worker of its own. `log` is common to them.
 
-    A program that cannot be loaded raises its GuestError when a harness is made.
+    `config` says how `toolkit.bank` retrieves (None: as the runtime does). A program that cannot
+    be loaded raises its GuestError when a harness is made.
     """
 
-    def __init__(self, program: Program, runtime: ProgramRuntime, name: str = "program") -> None:
+    def __init__(
+        self,
+        program: Program,
+        runtime: ProgramRuntime,
+        name: str = "program",
+        config: RetrievalConfig | None = None,
+    ) -> None:
         self.program = program
+        self._config = config
         self.log = ProgramLog()
         self._runtime = runtime
         self._name = name
 
     def __call__(self) -> ProgramHarness:
         try:
-            running = self._runtime.start(self.program)
+            running = self._runtime.start(self.program, config=self._config)
         except GuestError as error:
             self.log.part().failed(violation_of(error))
             raise

@@ -215,7 +215,7 @@ def _genome(spec: str, path: Path, models: LoadedModels | None) -> HarnessFactor
         from memgene.programs.program import Program
 
         runtime = _needed(spec, models).programs(bundle.embedder)
-        return ProgramHarnessFactory(Program(bundle.program), runtime, spec)
+        return ProgramHarnessFactory(Program(bundle.program), runtime, spec, bundle.config)
     return bank_factory(bundle.config, bundle.embedder, spec, models, bundle.memory)
 
 

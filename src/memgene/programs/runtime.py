@@ -43,7 +43,7 @@ class ProgramRuntime:
         require: the isolation below which nothing is run.
         chroma: what `toolkit.chroma` is: exact collections in numpy, or chromadb itself, whose
             search is approximate.
-        config: how `toolkit.bank` retrieves.
+        config: how `toolkit.bank` retrieves, where a program is started without its own.
         seed: of the random numbers that programs draw.
 
     Raises SandboxUnavailableError when this machine cannot isolate as required, ConfigError for a
@@ -93,18 +93,27 @@ class ProgramRuntime:
         """Whether `toolkit.llm_completion` has a model to ask."""
         return self._llm is not None
 
-    def start(self, program: Program, *, llm: LLM | None = None) -> RunningProgram:
+    def start(
+        self,
+        program: Program,
+        *,
+        llm: LLM | None = None,
+        config: RetrievalConfig | None = None,
+    ) -> RunningProgram:
         """Load a program in a fresh worker, its memory empty. `llm` answers in place of the
-        runtime's model, as in a trial.
+        runtime's model, as in a trial; `config` says how `toolkit.bank` retrieves.
 
-        Raises GuestError (where `load`) when it cannot be loaded or breaks the interface.
+        Raises GuestError (where `load`) when it cannot be loaded or breaks the interface, and
+        ConfigError for a configuration that needs a language model.
         """
+        if config is not None:
+            check_bank_config(config)
         calls = HostCalls(llm or self._llm, self._vectors, self._words, self.limits.llm_calls)
         first = {
             "source": program.source,
             "seed": self._seed,
             "now": NOW.isoformat(),
-            **sent(self._config),
+            **sent(config or self._config),
             **described(self._embedder, self._words),
         }
         worker = self._sandbox.start(first, calls.table)

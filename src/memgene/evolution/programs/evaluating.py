@@ -17,6 +17,7 @@ from memgene.harness.program import ProgramHarnessFactory
 from memgene.harness.protocol import Harness
 from memgene.programs.program import Program
 from memgene.programs.runtime import ProgramRuntime
+from memgene.retrieval.config import RetrievalConfig
 from memgene.sandbox import GuestError
 
 
@@ -31,7 +32,7 @@ class Evaluation:
 class ProgramEvaluator:
     """Asks one agent with the memories of programs: each evaluation writes its own (M* §5), so
     what is found does not depend on what was asked before. Workers live as long as their memory
-    has questions left."""
+    has questions left. `config` says how `toolkit.bank` retrieves (None: as the runtime does)."""
 
     def __init__(
         self,
@@ -40,7 +41,9 @@ class ProgramEvaluator:
         runtime: ProgramRuntime,
         metrics: Sequence[str],
         executor: Executor | None = None,
+        config: RetrievalConfig | None = None,
     ) -> None:
+        self._config = config
         self._training = training
         self._agent = agent
         self._runtime = runtime
@@ -52,7 +55,7 @@ class ProgramEvaluator:
 
         Raises what the agent, its model or the sandbox itself raise.
         """
-        factory = ProgramHarnessFactory(program, self._runtime)
+        factory = ProgramHarnessFactory(program, self._runtime, config=self._config)
 
         def loaded() -> Harness:
             try:

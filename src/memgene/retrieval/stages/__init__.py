@@ -1,0 +1,1 @@
+"""Retrieval stages that are code: written by an evolution, run in a sandbox."""
