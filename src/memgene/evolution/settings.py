@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 from memgene.core import Budget, ConfigError, InputError
@@ -11,14 +13,17 @@ from memgene.evolution.coevolve.plan import Attribution, CoevolvePlan
 from memgene.evolution.coevolve.steps import steps_of
 from memgene.evolution.diagnosis import is_ranking
 from memgene.evolution.guard import GuardMode
+from memgene.evolution.joint.plan import JointPlan
 from memgene.evolution.preset import Preset, get_preset
 from memgene.evolution.programs.plan import ProgramPlan
 from memgene.harness.registry import STATIC
+from memgene.retrieval.config import levers
+from memgene.retrieval.levers import Lever
 from memgene.settings import SandboxSettings
 from memgene.tasks.metrics import get_metric
 from memgene.tasks.task import Task
 
-STRATEGIES = ("config", "program", "coevolve")
+STRATEGIES = ("config", "program", "coevolve", "joint")
 DIVISIONS = ("groups", "chronological")
 _ANSWERS = "token_f1"
 PROPOSERS = ("rule", "random", "llm")
@@ -31,9 +36,12 @@ class EvolveSettings:
     answer questions (1 = none beside the caller's, None = as many as the agent's model takes);
     they do not change results. `diagnosis_tokens` bounds the prompt of the proposer `llm`
     (estimated; small models do better with less). `program` says how the strategy `program`
-    searches, `coevolve` how the strategy of that name learns; without one the preset's plan is
-    taken. `sandbox` says how programs are to run. `division`: what dev, val and test are made of,
-    whole groups, or (`chronological`) the early, later and last questions inside each group.
+    searches, `coevolve` how the strategy of that name learns, `joint` how all of them take
+    turns; without one the preset's plan is taken. `base` is a genome, a run, or a run with
+    folds (each fold its own) to start from in place of the preset's start; `held` are levers
+    that are held at a value in every configuration of the run (an ablation). `sandbox` says how
+    programs are to run. `division`: what dev, val and test are made of, whole groups, or
+    (`chronological`) the early, later and last questions inside each group.
 
     Raises ConfigError or InputError on construction when something is unknown or out of range.
     """
@@ -53,6 +61,9 @@ class EvolveSettings:
     diagnosis_tokens: int = MOST_TOKENS
     program: ProgramPlan | None = None
     coevolve: CoevolvePlan | None = None
+    joint: JointPlan | None = None
+    base: str = ""
+    held: Mapping[str, Any] = field(default_factory=dict)
     division: str = "groups"
     sandbox: SandboxSettings = SandboxSettings()  # noqa: RUF009 - frozen
 
@@ -82,6 +93,8 @@ class EvolveSettings:
             raise InputError(
                 f"diagnosis_tokens must be at least {LEAST_TOKENS}, got {self.diagnosis_tokens}"
             )
+        checked = {name: _lever(name).checked(value) for name, value in self.held.items()}
+        object.__setattr__(self, "held", MappingProxyType(dict(sorted(checked.items()))))
         object.__setattr__(self, "harnesses", tuple(self.harnesses))
 
     @property
@@ -104,8 +117,15 @@ class EvolveSettings:
         return coevolve_plan(self.preset, self.agent)
 
     @property
+    def jointly(self) -> JointPlan:
+        """How all parts evolve in turns."""
+        return self.joint or JointPlan()
+
+    @property
     def rounds(self) -> int:
         """The round limit."""
+        if self.strategy == "joint":
+            return self.budget.iterations or self.jointly.passes
         if self.strategy == "program":
             return self.programs.iterations
         if self.strategy == "coevolve":
@@ -139,6 +159,9 @@ class EvolveSettings:
             "diagnosis_tokens": self.diagnosis_tokens if self._diagnosed else None,
             "program": self.programs.to_dict() if self.strategy == "program" else None,
             "coevolve": self.coevolution.to_dict() if self.strategy == "coevolve" else None,
+            "joint": self.jointly.to_dict() if self.strategy == "joint" else None,
+            "base": self.base or None,
+            "held": dict(self.held) or None,
             "division": self.division if self.division != "groups" else None,
         }
 
@@ -148,7 +171,8 @@ class EvolveSettings:
             raise InputError(
                 "guard is of strategy config; a program search has --plan gate_items=N"
             )
-        for strategy, plan in (("program", self.program), ("coevolve", self.coevolve)):
+        plans = (("program", self.program), ("coevolve", self.coevolve), ("joint", self.joint))
+        for strategy, plan in plans:
             if self.strategy != strategy and plan is not None:
                 raise InputError(f"this plan is of strategy {strategy}, not of {self.strategy}")
         if self.strategy == "coevolve" and self.proposer != PROPOSERS[0]:
@@ -173,6 +197,12 @@ def coevolve_plan(preset: str, agent: str) -> CoevolvePlan:
     if preset == "paper":
         return CoevolvePlan.paper(model=agent != "offline")
     return CoevolvePlan()
+
+
+def _lever(name: str) -> Lever:
+    if name not in levers():
+        raise InputError(f"there is no lever {name!r} to hold; see `memgene levers`")
+    return levers()[name]
 
 
 def _one_of(what: str, given: str, known: tuple[str, ...]) -> None:

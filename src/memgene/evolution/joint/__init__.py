@@ -1,0 +1,1 @@
+"""Strategy `joint`: structure, parameters, router and values of one genome, in turns."""
