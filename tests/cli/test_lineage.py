@@ -1,4 +1,4 @@
-"""Looking into a run from the command line: `lineage` and `diff`."""
+"""Looking into runs from the command line: `lineage`, `diff` and `compare`."""
 
 from __future__ import annotations
 
@@ -195,3 +195,25 @@ def test_what_cannot_be_shown_is_one_line(
     assert result.exit_code == code
     assert said in result.stderr
     assert result.stderr.count("\n") == 1
+
+
+def test_runs_are_compared_in_a_table_and_on_a_page(
+    run: Run, ask: Ask, programs: Path, configs: Path, here: Path
+) -> None:
+    page = here / "all.html"
+    shown = run("compare", str(programs), str(configs), "--out", str(page))
+    assert shown.exit_code == 0
+    rows = [line.split() for line in shown.stdout.splitlines()]
+    assert ["programs", "places", "program", METRIC, "–", "–", "–", "6", "not", "finished"] in rows
+    assert ["configs", "places", "config", METRIC, "–", "–", "–", "6", "not", "finished"] in rows
+    assert ["plain", "lists", "3"] in rows
+    assert shown.stdout.splitlines()[-1] == str(page)
+    assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
+    told = ask("compare", str(programs), str(configs))
+    assert told == {**api.compare([programs, configs]).model_dump(), "page": None}
+
+
+def test_one_run_is_nothing_to_compare(run: Run, programs: Path) -> None:
+    shown = run("compare", str(programs))
+    assert shown.exit_code == 2
+    assert "name at least two runs" in shown.stderr

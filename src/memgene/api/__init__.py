@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from memgene.api.health import Health, doctor
     from memgene.api.learned import FeedbackReceipt, LearnReceipt, Lessons
     from memgene.api.levers import LeverEntry, list_levers
-    from memgene.api.lineages import diff, lineage
+    from memgene.api.lineages import compare, diff, lineage
     from memgene.api.memory import Memory
     from memgene.api.model_health import ModelHealth
     from memgene.api.programs import ProgramCheck, ProgramRun, check_program, run_program
@@ -60,6 +60,7 @@ _HOMES = {
     "Verification": "results",
     "check_program": "programs",
     "check_task": "tasks",
+    "compare": "lineages",
     "describe_genome": "genome",
     "describe_task": "tasks",
     "diff": "lineages",
@@ -101,6 +102,7 @@ __all__ = [
     "Verification",
     "check_program",
     "check_task",
+    "compare",
     "describe_genome",
     "describe_task",
     "diff",

@@ -1,11 +1,13 @@
-"""Looking into a run: who came from whom, and how two candidates differ."""
+"""Looking into runs: who came from whom, how two candidates differ, how several runs do."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from memgene.reports.comparing import CandidateDiff, compare_candidates
 from memgene.reports.lineage import LineageView, read_lineage
+from memgene.reports.runs import RunsView, compare_runs
 
 
 def lineage(run: str | Path) -> LineageView:
@@ -25,3 +27,18 @@ def diff(run: str | Path, a: str, b: str) -> CandidateDiff:
     when there is none of that name, RunError when `run` is no run folder.
     """
     return compare_candidates(Path(run), a, b)
+
+
+def compare(runs: Sequence[str | Path], *, page: str | Path | None = None) -> RunsView:
+    """Several runs side by side: held-out scores and gains, each evolved memory against that of the
+    first run on the held-out questions both were asked, and the landscape of all programs.
+
+    `page`: also write it there, as one HTML file. Raises InputError for fewer than two runs,
+    RunError when one is no run folder or the page cannot be written.
+    """
+    view = compare_runs([Path(run) for run in runs])
+    if page is not None:
+        from memgene.reports.runs_page import write_comparison
+
+        write_comparison(view, Path(page))
+    return view

@@ -10,6 +10,7 @@ import typer
 from memgene import __version__
 from memgene.cli.app import make_app
 from memgene.cli.verbs.add import add
+from memgene.cli.verbs.compare import compare
 from memgene.cli.verbs.delete import delete
 from memgene.cli.verbs.demo import demo
 from memgene.cli.verbs.diff import diff
@@ -49,6 +50,7 @@ _VERBS: Mapping[str, Callable[..., None]] = {
     "report": report,
     "lineage": lineage,
     "diff": diff,
+    "compare": compare,
     "add": add,
     "search": search,
     "get": get,

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from memgene.reports.comparing import CandidateDiff
     from memgene.reports.lineage import LineageView
     from memgene.reports.node import Node
+    from memgene.reports.runs import RunsView
 
 
 _MOVED = 8  # questions shown that gained, and that lost
@@ -296,6 +297,45 @@ def _moved_most(found: CandidateDiff) -> None:
         say(f"{left} more moved; --json tells all")
     if rows:
         say()
+
+
+def runs(found: RunsView) -> None:
+    """Runs as a table, and their evolved memories against that of the first."""
+    from memgene.reports.numbers import interval, points, probability, signed
+
+    rows = []
+    for row in found.rows:
+        score, gain = row.evolved, row.gain
+        rows.append(
+            (
+                row.name,
+                row.task,
+                row.strategy,
+                row.metric,
+                points(row.start.mean if row.start else None),
+                f"{points(score.mean)} {interval(score.low, score.high)}" if score else "–",
+                f"{signed(gain.delta)} {interval(gain.low, gain.high)}" if gain else "–",
+                str(row.evaluations),
+                "" if row.finished else "not finished",
+            )
+        )
+    head = ("run", "task", "strategy", "metric", "start", "evolved", "gain", "evaluated", "")
+    table(head, rows)
+    say()
+    moves = [
+        (
+            d.name,
+            str(d.n),
+            f"{signed(d.delta)} {interval(d.low, d.high)}",
+            probability(d.p),
+        )
+        for d in found.differences
+    ]
+    table((f"evolved minus that of {found.rows[0].name}", "questions", "", "p"), moves)
+    if found.landscape is not None:
+        say()
+        counts = found.landscape.storages.items()
+        table(("storage architecture", "programs"), [(str(k), str(n)) for k, n in counts], 1)
 
 
 def _printable(text: str, keep: str = "") -> str:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 from memgene.core import InputError, LabelledQuestion
 from memgene.evaluation.case import Case
@@ -32,6 +32,10 @@ class Learner(Protocol):
         ...
 
 
+Known: TypeAlias = MutableMapping[tuple[str, str], Sequence[Case]]
+"""Cases by a configuration's digest and the split."""
+
+
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """A configuration with its score and cases on the selection part of val."""
@@ -43,7 +47,11 @@ class Candidate:
 
 
 class Candidates:
-    """Makes the candidates of one run over the questions an evolver may see."""
+    """Makes the candidates of one run over the questions an evolver may see.
+
+    `known` are cases of earlier searches in the same run, which are not made again; those of this
+    one join them.
+    """
 
     def __init__(
         self,
@@ -55,7 +63,9 @@ class Candidates:
         learner: Learner,
         data: DevVal,
         metric: str,
+        known: Known | None = None,
     ) -> None:
+        self._known = {} if known is None else known
         self._run = run
         self._recorder = recorder
         self._meter = meter
@@ -75,6 +85,13 @@ class Candidates:
 
     def derive(self, number: int, parent: Candidate, proposal: Proposal, by: str) -> Candidate:
         """Apply a round's proposal, fit weights on dev if it needs any, and evaluate on val."""
+        name, config = self.changed(number, parent, proposal, by)
+        return self._evaluated(name, config)
+
+    def changed(
+        self, number: int, parent: Candidate, proposal: Proposal, by: str
+    ) -> tuple[str, RetrievalConfig]:
+        """Name and configuration of a proposal, weights fitted on dev if it needs any."""
         self._made += 1
         name = f"{self._made:03d}"
         config = apply(parent.config, proposal.changes)
@@ -95,11 +112,14 @@ class Candidates:
             number, name, parent, by, settings, proposal.reason, config, usage, seconds
         )
         self._meter.add_work(made.usage, made.seconds)
-        return self._evaluated(name, config)
+        return name, config
 
     def cases(self, name: str, config: RetrievalConfig, split: str) -> Sequence[Case]:
         """Cases of a candidate on `dev` (its part for diagnosis), `val` (its selection part) or
         `fresh`."""
+        key = config.digest, split
+        if (name, split) not in self._cases and key in self._known:
+            self._cases[name, split] = self._known[key]
         if (name, split) not in self._cases:
             questions = self._questions[split]
             self._cases[name, split] = self._recorder.cases(
@@ -109,6 +129,7 @@ class Candidates:
                 lambda: self._evaluator.evaluate(config, questions, f"{name} {split}"),
                 limited=split != "fresh",
             )
+            self._known[key] = self._cases[name, split]
         return self._cases[name, split]
 
     def has(self, name: str, split: str) -> bool:

@@ -8,7 +8,7 @@ recorded scores alone, so a run that is repeated or resumed decides the same.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from memgene.core import BudgetExhaustedError, InputError
@@ -33,6 +33,7 @@ from memgene.evolution.promoting import promote
 from memgene.evolution.proposers import Attempt, Proposal, Proposer
 from memgene.evolution.scoring import evidence_pairs, paired
 from memgene.evolution.sealed import DevVal
+from memgene.retrieval.config import RetrievalConfig
 
 _STEP = 10_007  # spreads the seeds of bootstraps
 
@@ -85,11 +86,25 @@ def require_a_round(meter: BudgetMeter, data: DevVal) -> None:
 
 
 class ConfigSearch:
-    """One search over the dev and val questions it is given. Call `run` once."""
+    """One search over the dev and val questions it is given. Call `run` once.
+
+    It begins with `start` where that is given, else with the preset's start; `history` are
+    attempts of earlier searches, which are not made again.
+    """
 
     def __init__(
-        self, tools: SearchTools, data: DevVal, preset: Preset, metric: str, seed: int, rounds: int
+        self,
+        tools: SearchTools,
+        data: DevVal,
+        preset: Preset,
+        metric: str,
+        seed: int,
+        rounds: int,
+        *,
+        start: RetrievalConfig | None = None,
+        history: Sequence[Attempt] = (),
     ) -> None:
+        self._start = start
         self._tools = tools
         self._emit = tools.journal.emit
         self._data = data
@@ -97,7 +112,7 @@ class ConfigSearch:
         self._metric = metric
         self._seed = seed
         self._limit = rounds
-        self._history: list[Attempt] = []
+        self._history = list(history)
         self._lineage: list[Candidate] = []
         self._flat = 0
         self._explored = 0
@@ -111,7 +126,7 @@ class ConfigSearch:
         was asked for.
         """
         require_a_round(self._tools.meter, self._data)
-        start = self._tools.candidates.start(self._preset.start(), f"preset {self._preset.name}")
+        start = self._begun()
         self._current = self._best = start
         self._lineage.append(start)
         self._tools.report(0, start.score, start.score)
@@ -134,6 +149,16 @@ class ConfigSearch:
             (lambda found: cases(found.id, found.config, "fresh")) if self._data.fresh else None,
         )
         return SearchOutcome(promoted, start, tuple(self._lineage), done, stopped)
+
+    @property
+    def history(self) -> tuple[Attempt, ...]:
+        """All attempts so far, those of earlier searches first."""
+        return tuple(self._history)
+
+    def _begun(self) -> Candidate:
+        if self._start is not None:
+            return self._tools.candidates.start(self._start, "where the search begins")
+        return self._tools.candidates.start(self._preset.start(), f"preset {self._preset.name}")
 
     def _must_stop(self, done: int) -> tuple[str, str]:
         """Reason and detail when the search has to end after `done` rounds, else empty."""

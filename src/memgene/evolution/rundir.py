@@ -104,6 +104,11 @@ class RunFolder:
             journal.emit(Resumed(journal.cut_bytes, differences))
         return cls(folder, journal, lock)
 
+    def part(self, name: str) -> RunFolder:
+        """A folder inside this one for a part of the run: candidates of its own, the same journal.
+        It need not be closed."""
+        return RunFolder(self.path / name, self.journal, self._lock)
+
     def folder_of(self, subject: str) -> Path:
         """Folder of a candidate (`003`) or of a final row (`final/bm25`)."""
         return self.path / subject if "/" in subject else self.path / "candidates" / subject

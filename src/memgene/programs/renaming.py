@@ -39,7 +39,7 @@ def rename_locals(tree: ast.Module) -> None:
         nodes = list(ast.walk(function))[1:]
         fixed = kept | _fixed(nodes, arguments=None in passed)
         new: dict[str, str] = {}
-        for name in _bound(nodes):
+        for name in bound_names(nodes):
             if name not in fixed:
                 new.setdefault(name, f"<{len(new)}>")
         _rename(nodes, new)
@@ -52,7 +52,7 @@ def _outside(tree: ast.Module, functions: list[_Function]) -> set[str]:
     below: list[ast.AST] = [tree]
     while below:
         node = below.pop()
-        names.update(_bound([node]))
+        names.update(bound_names([node]))
         if isinstance(node, _Function):
             functions.append(node)
             names.update(n for s in ast.walk(node) if isinstance(s, ast.Global) for n in s.names)
@@ -69,13 +69,13 @@ def _fixed(nodes: Iterable[ast.AST], arguments: bool) -> set[str]:
         if isinstance(node, ast.alias):
             fixed.add(node.asname or node.name.partition(".")[0])
         elif isinstance(node, ast.ClassDef):
-            fixed.update(_bound(ast.walk(node)))
+            fixed.update(bound_names(ast.walk(node)))
         elif isinstance(node, ast.arg) and arguments:
             fixed.add(node.arg)
     return fixed
 
 
-def _bound(nodes: Iterable[ast.AST]) -> Iterator[str]:
+def bound_names(nodes: Iterable[ast.AST]) -> Iterator[str]:
     """Names that nodes give a meaning, in their order."""
     for node in nodes:
         place = _NAMED.get(type(node))

@@ -16,10 +16,14 @@ from memgene.evolution.rundir import read_run
 from memgene.evolution.scoring import value
 from memgene.reports.coevolve_comparing import LearningChange, StateSide, compare_states
 from memgene.reports.config_history import GENOME, read_config
+from memgene.reports.joint_genomes import Genomes
+from memgene.reports.joint_history import genome_cases
+from memgene.reports.joint_reading import read_joint
 from memgene.reports.lineage import LineageView, read_lineage
 from memgene.reports.node import Node
 from memgene.reports.program_history import PROGRAM
 from memgene.reports.recorded import candidate_file, evaluations, read_events, split_cases
+from memgene.retrieval.config import RetrievalConfig
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,12 +96,14 @@ class CandidateDiff:
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """One of the two: where it lies, what it is, and its cases by split."""
+    """One of the two: where it lies, what it is, its cases by split, and of a joint evolution the
+    genomes, of which each may have but a part of its files."""
 
     name: str
     folder: Path
     node: Node
     cases: Mapping[str, Sequence[Case]]
+    genomes: Genomes | None = None
 
 
 def compare_candidates(folder: Path, a: str, b: str) -> CandidateDiff:
@@ -126,7 +132,9 @@ def compare_candidates(folder: Path, a: str, b: str) -> CandidateDiff:
 
 
 def _side(folder: Path, view: LineageView, asked: str) -> _Side:
-    fold, _, rest = asked.rpartition("/")
+    fold, _, rest = asked.partition("/")
+    if not rest or (view.inner and not view.folds):  # names of a joint evolution have a slash
+        fold, rest = "", asked
     if fold:
         parts = {Path(part.run).name: part for part in view.folds}
         if fold not in parts:
@@ -134,17 +142,24 @@ def _side(folder: Path, view: LineageView, asked: str) -> _Side:
             raise InputError(f"{folder} has no fold {fold!r}; it has {known}")
         folder, view = folder / fold, parts[fold]
     node = view.find(rest)
-    found = evaluations(read_events(folder)).get(node.id, ())
     name = f"{fold}/{node.id}" if fold else node.id
-    return _Side(name, folder, node, split_cases(folder, node.id, found))
+    events = read_events(folder)
+    joint = read_joint(events)
+    if joint is None:
+        found = evaluations(events).get(node.id, ())
+        return _Side(name, folder, node, split_cases(folder, node.id, found))
+    cases = genome_cases(folder, joint, node.id)
+    return _Side(name, folder, node, cases, Genomes(folder, joint))
 
 
 def _patch(first: _Side, second: _Side) -> str:
     """Unified difference of the two programs; empty for configurations."""
     sources = []
     for side in (first, second):
-        source = candidate_file(side.folder, side.node.id, PROGRAM)
+        source = _program(side)
         if source is None:
+            if side.genomes is not None:
+                return ""
             if candidate_file(side.folder, side.node.id, GENOME) is not None:
                 return ""
             why = "; ".join(each.reason for each in side.node.rejections)
@@ -153,12 +168,25 @@ def _patch(first: _Side, second: _Side) -> str:
     return patch_of(first.name, sources[0], second.name, sources[1])
 
 
+def _program(side: _Side) -> str | None:
+    if side.genomes is not None:
+        return side.genomes.program(side.node.id)
+    return candidate_file(side.folder, side.node.id, PROGRAM)
+
+
+def _config(side: _Side) -> RetrievalConfig | None:
+    if side.genomes is not None:
+        return side.genomes.config(side.node.id)
+    if candidate_file(side.folder, side.node.id, GENOME) is None:
+        return None
+    return read_config(side.folder, side.node.id)
+
+
 def _levers(first: _Side, second: _Side) -> tuple[LeverChange, ...]:
     """Levers of two configurations that differ; none for programs."""
-    sides = (first, second)
-    if any(candidate_file(side.folder, side.node.id, GENOME) is None for side in sides):
+    before, after = _config(first), _config(second)
+    if before is None or after is None:
         return ()
-    before, after = (read_config(side.folder, side.node.id) for side in sides)
     return tuple(
         LeverChange(lever, old, new) for lever, (old, new) in before.difference(after).items()
     )

@@ -22,6 +22,7 @@ from memgene.reports.history import Cases, History, zeros
 from memgene.reports.model import Change, Round, Verdict, Wording
 from memgene.reports.numbers import points, value
 from memgene.reports.recorded import (
+    candidate_folder,
     evaluations,
     first,
     of_kind,
@@ -59,7 +60,7 @@ def config_history(folder: Path, events: Sequence[Event], metric: str) -> Histor
 
 def read_config(folder: Path, candidate: str) -> RetrievalConfig:
     """A candidate's configuration, with its router. Raises RunError when it is gone."""
-    path = folder / "candidates" / candidate / GENOME
+    path = candidate_folder(folder, candidate) / GENOME
     try:
         return read_stored(path)
     except NotFoundError as error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memgene.reports import plots
+from memgene.reports import joint_parts, plots
 from memgene.reports.elements import Markup, Piece, details, element, join, section, table
 from memgene.reports.model import Difference, RunView, Score, Trajectory
 from memgene.reports.numbers import duration, interval, points, probability, signed
@@ -71,26 +71,25 @@ def trajectories(view: RunView) -> Markup:
     if not parts:
         return Markup("")
     lead = "Acceptance on val guides the search; it is not the claim."
-    shown = dict.fromkeys(v for one in view.trajectories for v in one.wording.verdicts)
-    return section("How the score moved", plots.legend(list(shown)), *parts, lead=lead)
+    plain = [one for one in view.trajectories if one.joint is None]
+    shown = dict.fromkeys(v for one in plain for v in one.wording.verdicts)
+    legend = plots.legend(list(shown)) if plain else Markup("")
+    return section("How the score moved", legend, *parts, lead=lead)
 
 
 def _plot(one: Trajectory, metric: str, titled: bool) -> Markup:
-    step = one.wording.step
-    wide = plots.trajectory(one.rounds, metric, step, width=860)
-    narrow = plots.trajectory(one.rounds, metric, step, width=340)
     head: Piece = element("h3", one.name) if titled else Markup("")
     foot: Piece = element("p", one.stopped, class_="quiet") if one.stopped else Markup("")
     counted = element("p", one.summary, class_="quiet")
-    return join(
-        (
-            head,
-            element("div", wide, class_="wide"),
-            element("div", narrow, class_="narrow"),
-            counted,
-            foot,
-        )
-    )
+    drawn = _rounds(one, metric) if one.joint is None else joint_parts.plot(one.joint, metric)
+    return join((head, drawn, counted, foot))
+
+
+def _rounds(one: Trajectory, metric: str) -> Markup:
+    step = one.wording.step
+    wide = plots.trajectory(one.rounds, metric, step, width=860)
+    narrow = plots.trajectory(one.rounds, metric, step, width=340)
+    return join((element("div", wide, class_="wide"), element("div", narrow, class_="narrow")))
 
 
 def _fold_table(view: RunView) -> Markup:

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from memgene.evaluation.case import Case
 from memgene.reports.coevolve_model import Learning
+from memgene.reports.joint_model import Joint
 from memgene.reports.model import Chosen, Draft, Followed, Round, Wording
 
 Cases = Mapping[str, Case]
@@ -20,7 +21,8 @@ class History:
     `line` are the rounds that a followed question goes through, `kept` the one of them whose gain
     over the first counts. `start` says what the search began
     with where it was a choice. `chosen` is the program that the search yields, `learning` what a
-    co-evolution learned, `notes` what else is to be said of the run.
+    co-evolution learned, `joint` the passes of a joint evolution, `notes` what else is to be said
+    of the run.
     """
 
     wording: Wording
@@ -34,6 +36,7 @@ class History:
     start: str = ""
     chosen: Chosen | None = None
     learning: Learning | None = None
+    joint: Joint | None = None
     notes: tuple[str, ...] = ()
 
 

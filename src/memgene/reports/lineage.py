@@ -15,6 +15,8 @@ from memgene.evolution.programs.events import IterationFinished
 from memgene.evolution.rundir import read_run
 from memgene.reports.coevolve_nodes import coevolve_nodes
 from memgene.reports.config_nodes import config_nodes
+from memgene.reports.joint_nodes import inner_nodes, joint_nodes
+from memgene.reports.joint_reading import read_joint
 from memgene.reports.node import Node, Rejection, Status
 from memgene.reports.program_nodes import program_nodes
 from memgene.reports.recorded import first, fold_folders, read_events
@@ -25,7 +27,8 @@ __all__ = ["LineageView", "Node", "Rejection", "Status", "read_lineage"]
 @dataclass(frozen=True, slots=True)
 class LineageView:
     """All candidates of a run in the order in which they were made; of a run with folds, one view
-    each. `best` is the promoted candidate, or the best so far (None when there is none)."""
+    each. `best` is the promoted candidate, or the best so far (None when there is none). Of a joint
+    evolution `nodes` are the genomes after each pass, `inner` what the searches inside tried."""
 
     run: str
     strategy: str
@@ -35,6 +38,7 @@ class LineageView:
     best: str | None = None
     promoted: str | None = None
     folds: tuple[LineageView, ...] = ()
+    inner: tuple[Node, ...] = ()
 
     def model_dump(self) -> dict[str, Any]:
         """Plain values, as `memgene lineage --json` prints them."""
@@ -58,7 +62,7 @@ class LineageView:
         """
         if name == "best" and self.best is not None:
             name = self.best
-        found = [node for node in self.nodes if node.id == name]
+        found = [node for node in (*self.nodes, *self.inner) if node.id == name][:1]
         found = found or [n for n in self.nodes if n.parent is None and n.title == name]
         if len(found) > 1:
             ids = ", ".join(node.id for node in found)
@@ -93,16 +97,22 @@ def lineage_of(folder: Path, events: Sequence[Event]) -> LineageView:
     """The candidates that the journal of a run folder tells of, and those of its folds."""
     started = first(events, RunStarted)
     promoted = first(events, Promoted)
-    nodes = (*config_nodes(events), *program_nodes(events), *coevolve_nodes(events))
+    joint = read_joint(events)
+    if joint is None:
+        nodes = (*config_nodes(events), *program_nodes(events), *coevolve_nodes(events))
+        best = _best_so_far(events, nodes)
+    else:
+        nodes, best = joint_nodes(joint), joint.best or None
     return LineageView(
         run=str(folder),
         strategy=started.strategy if started else "",
         metric=started.metric if started else "",
         finished=first(events, Finished) is not None,
         nodes=nodes,
-        best=promoted.candidate if promoted else _best_so_far(events, nodes),
+        best=promoted.candidate if promoted else best,
         promoted=promoted.candidate if promoted else None,
         folds=tuple(read_lineage(path) for path in fold_folders(folder)),
+        inner=tuple(n for turn in joint.turns for n in inner_nodes(turn)) if joint else (),
     )
 
 

@@ -34,6 +34,9 @@ from memgene.reports import outcome
 from memgene.reports.coevolve_history import coevolve_history
 from memgene.reports.config_history import GENOME, config_history
 from memgene.reports.history import History, follow
+from memgene.reports.joint_history import joint_history
+from memgene.reports.joint_reading import read_joint
+from memgene.reports.landscape_reading import run_landscape
 from memgene.reports.model import Chosen, RunView, Trajectory, was_asked
 from memgene.reports.numbers import signed, value
 from memgene.reports.program_history import PROGRAM, program_history
@@ -66,8 +69,11 @@ class _Part:
     val: Mapping[str, Sequence[Case]]
 
 
-def load_view(folder: Path) -> RunView:
-    """Everything a report shows. Raises RunError when the folder is no run folder."""
+def load_view(folder: Path, *, pictured: bool = True) -> RunView:
+    """Everything a report shows, without the landscape of programs where not `pictured`.
+
+    Raises RunError when the folder is no run folder.
+    """
     run = read_run(folder)
     settings: Mapping[str, Any] = run.get("settings", {})
     seed = int(settings.get("seed", 0))
@@ -92,6 +98,7 @@ def load_view(folder: Path) -> RunView:
         best_static=outcome.best_on_val([part.val for part in parts], metric),
         trajectories=tuple(_trajectory(part, metric, seed) for part in parts),
         program=_program(folder, main, folds),
+        landscape=run_landscape(folder) if pictured else None,
         start=parts[0].history.start if len(parts) == 1 else "",
         categories=outcome.categories(rows, metric),
         followed=follow(parts[0].history, metric),
@@ -114,7 +121,9 @@ def _part(folder: Path, name: str, metric: str) -> _Part:
     started = first(events, RunStarted)
     test, val = outcome.read_rows(folder, events)
     read = config_history
-    if first(events, ProgramsStarted) is not None:
+    if read_joint(events) is not None:
+        read = joint_history
+    elif first(events, ProgramsStarted) is not None:
         read = program_history
     elif first(events, CoevolutionStarted) is not None:
         read = coevolve_history
@@ -135,6 +144,7 @@ def _trajectory(part: _Part, metric: str, seed: int) -> Trajectory:
         summary=history.summary,
         drafts=history.drafts,
         learning=history.learning,
+        joint=history.joint,
     )
 
 

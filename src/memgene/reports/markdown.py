@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memgene.reports import coevolve_markdown
+from memgene.reports import coevolve_markdown, joint_markdown
 from memgene.reports.markdown_tables import line, table
 from memgene.reports.model import RunView
 from memgene.reports.node import Node
@@ -49,6 +49,9 @@ def markdown(view: RunView) -> str:
         if one.learning is not None:
             where = f" of {one.name}" if len(view.trajectories) > 1 else ""
             lines += coevolve_markdown.learning(one.learning, where)
+        if one.joint is not None:
+            where = f" of {one.name}" if len(view.trajectories) > 1 else ""
+            lines += joint_markdown.joint(one.joint, where)
     if not view.search_asked:
         lines += ["", UNASKED]
     lines += ["", f"Wall time {duration(view.seconds)}."]
@@ -84,6 +87,9 @@ def _programs(view: RunView) -> list[str]:
                 "what it is, or why not",
             )
             lines += table(head, (_program(draft.node) for draft in one.drafts), numbers=2)
+    if view.landscape is not None:
+        counted = (f"{kind} {count}" for kind, count in view.landscape.storages.items())
+        lines += ["", f"Different programs by storage architecture: {', '.join(counted)}."]
     if view.program is not None:
         lines += ["", f"{view.program.title}: {line(view.program.about)}"]
     return lines

@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from memgene.evaluation.case import Case
 from memgene.reports.coevolve_model import Learning
+from memgene.reports.landscape_model import Landscape
 from memgene.reports.node import Node
+
+if TYPE_CHECKING:
+    from memgene.reports.joint_model import Joint
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,8 +164,8 @@ class Wording:
 @dataclass(frozen=True, slots=True)
 class Trajectory:
     """One evolution's rounds; a run with folds has several. `drafts` are the programs that a
-    program search wrote, `learning` what a co-evolution learned; `summary` counts what was
-    tried."""
+    program search wrote, `learning` what a co-evolution learned, `joint` the passes of a joint
+    evolution; `summary` counts what was tried."""
 
     name: str
     wording: Wording
@@ -171,6 +176,7 @@ class Trajectory:
     summary: str = ""
     drafts: tuple[Draft, ...] = ()
     learning: Learning | None = None
+    joint: Joint | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +205,7 @@ class RunView:
     best_static: str | None = None
     trajectories: tuple[Trajectory, ...] = ()
     program: Chosen | None = None
+    landscape: Landscape | None = None
     start: str = ""
     categories: tuple[CategoryRow, ...] = ()
     followed: Followed | None = None

@@ -5,8 +5,9 @@ from __future__ import annotations
 from importlib.resources import files
 from string import Template
 
-from memgene.reports import coevolve_parts, facts, headline, programs, rounds, traces
-from memgene.reports.elements import element, join
+from memgene.reports import coevolve_parts, facts, headline, joint_parts, programs, rounds, traces
+from memgene.reports.elements import Markup, element, join
+from memgene.reports.landscape_parts import landscape_part
 from memgene.reports.model import RunView
 
 
@@ -20,12 +21,17 @@ def page(view: RunView) -> str:
             headline.headline(view),
             headline.comparison(view),
             headline.trajectories(view),
+            joint_parts.passes(view),
+            joint_parts.lineage(view),
+            joint_parts.change(view),
             coevolve_parts.training(view),
             rounds.rounds(view),
+            joint_parts.inside(view),
             coevolve_parts.routing(view),
             coevolve_parts.memory(view),
             coevolve_parts.graph(view),
             programs.tree(view),
+            landscape_part(view.landscape, view.metric),
             programs.chosen(view.program),
             facts.categories(view),
             rounds.zeros(view),
@@ -47,6 +53,11 @@ def page(view: RunView) -> str:
             facts.settings(view),
         )
     )
+    return document(title, body)
+
+
+def document(title: str, body: Markup) -> str:
+    """A page of memgene: one file with its style inside."""
     template = Template(_resource("page.html"))
     return template.substitute(
         title=element("title", f"memgene · {title}").html,

@@ -68,12 +68,13 @@ def program_history(folder: Path, events: Sequence[Event], metric: str) -> Histo
 def _static_cases(
     folder: Path, lineage: LineageView, evaluated: Mapping[str, Sequence[Evaluated]]
 ) -> dict[str, Cases]:
-    """Cases of the candidates that have a score, on the questions that select."""
+    """Cases of the candidates that have a score, on the questions that select; a program that an
+    earlier pass of a joint evolution evaluated has none of its own."""
     found: dict[str, Cases] = {}
     for node in lineage.nodes:
-        if node.score is not None:
-            cases = split_cases(folder, node.id, evaluated[node.id])[STATIC]
-            found[node.id] = {case.question_id: case for case in cases}
+        splits = split_cases(folder, node.id, evaluated.get(node.id, ()))
+        if node.score is not None and STATIC in splits:
+            found[node.id] = {case.question_id: case for case in splits[STATIC]}
     return found
 
 

@@ -45,9 +45,19 @@ def first(events: Sequence[Event], kind: type[_E], **values: object) -> _E | Non
     return None
 
 
+def candidate_folder(folder: Path, candidate: str) -> Path:
+    """Where a candidate's files lie: `003` in the run's own candidates, `02-structure/003` in those
+    of that pass of a joint evolution, other names with a `/` as they are."""
+    part, _, name = candidate.rpartition("/")
+    if not part:
+        return folder / "candidates" / candidate
+    inside = folder / "passes" / part / "candidates" / name
+    return inside if inside.is_dir() else folder / candidate
+
+
 def candidate_file(folder: Path, candidate: str, name: str) -> str | None:
     """Text of a candidate's file; None where it has none of that name."""
-    path = folder / "candidates" / candidate / name
+    path = candidate_folder(folder, candidate) / name
     return path.read_text(encoding="utf-8") if path.exists() else None
 
 
@@ -55,7 +65,7 @@ def required_file(folder: Path, candidate: str, name: str) -> str:
     """Text of a file that the journal vouches for. Raises RunError when it is gone."""
     text = candidate_file(folder, candidate, name)
     if text is None:
-        path = folder / "candidates" / candidate / name
+        path = candidate_folder(folder, candidate) / name
         raise RunError(f"{path} is gone, though the journal names it")
     return text
 
@@ -78,7 +88,7 @@ def split_cases(
     """
     if not evaluated:
         return {}
-    cases = read_cases(folder / "candidates" / candidate / "cases.jsonl")
+    cases = read_cases(candidate_folder(folder, candidate) / "cases.jsonl")
     splits = {event.split for event in evaluated}
     found: dict[str, list[Case]] = {}
     place = 0

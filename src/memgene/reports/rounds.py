@@ -18,11 +18,13 @@ def rounds(view: RunView) -> Markup:
     """A list of rounds per trajectory, and the table of failure causes."""
     parts: list[Piece] = []
     for one in view.trajectories:
-        if one.drafts:
+        if one.drafts or one.joint is not None:
             continue
         body = join(
             (
-                element("ol", *(_round(r, one.wording.step) for r in one.rounds), class_="rounds"),
+                element(
+                    "ol", *(round_item(r, one.wording.step) for r in one.rounds), class_="rounds"
+                ),
                 _causes(one.rounds),
             )
         )
@@ -114,7 +116,8 @@ def _short(text: str, limit: int) -> str:
     return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"
 
 
-def _round(one: Round, step: str) -> Markup:
+def round_item(one: Round, step: str) -> Markup:
+    """A round in a list: what was tried, why, and what came of it."""
     head: list[Piece] = [element("b", f"{step.capitalize()} {one.number}"), " "]
     head.append(element("span", one.verdict.value, class_=f"badge {one.verdict.value}"))
     if one.kind and one.verdict is not Verdict.START:

@@ -172,12 +172,10 @@ class FaultyServer:
             behaviour = self._script.pop(0) if self._script else self._then
         if behaviour.wait:
             self._closing.wait(behaviour.wait)
-        return behaviour
-
-    def done(self) -> None:
-        """Note the end of a call."""
+        # Before the reply leaves: whoever has it may call again before this thread runs on.
         with self._lock:
             self._busy -= 1
+        return behaviour
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -188,14 +186,11 @@ class _Handler(BaseHTTPRequestHandler):
         if self.path != "/v1/chat/completions":
             self._send(refuses(404, f"no such path: {self.path}"))
             return
-        try:
-            behaviour = self.owner.take(body, {k.lower(): v for k, v in self.headers.items()})
-            if behaviour.closes:
-                self.close_connection = True
-                return
-            self._send(behaviour)
-        finally:
-            self.owner.done()
+        behaviour = self.owner.take(body, {k.lower(): v for k, v in self.headers.items()})
+        if behaviour.closes:
+            self.close_connection = True
+            return
+        self._send(behaviour)
 
     def _send(self, behaviour: Behaviour) -> None:
         self.send_response(behaviour.status)

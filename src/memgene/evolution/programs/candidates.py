@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import MutableMapping, Sequence
 from dataclasses import dataclass
 
 from memgene.core import BudgetExhaustedError, RunError
@@ -24,6 +24,7 @@ from memgene.programs.program import Program
 PROGRAM = "program.py"
 TRANSCRIPT = "reflection.md"
 GATE, GATE_CASES = "gate", "gate.jsonl"
+STATIC = "static"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +36,21 @@ class Seen:
 
 
 class ProgramCandidates:
-    """Files, events and cases of the candidates of one run."""
+    """Files, events and cases of the candidates of one run.
+
+    `known` are programs, by digest, with what was seen of them on the static questions by earlier
+    searches in the same run: they are not asked again. Those of this one join them.
+    """
 
     def __init__(
-        self, run: RunFolder, recorder: Recorder, meter: BudgetMeter, evaluator: ProgramEvaluator
+        self,
+        run: RunFolder,
+        recorder: Recorder,
+        meter: BudgetMeter,
+        evaluator: ProgramEvaluator,
+        known: MutableMapping[str, Seen] | None = None,
     ) -> None:
+        self._known = {} if known is None else known
         self._run = run
         self._recorder = recorder
         self._meter = meter
@@ -116,6 +127,9 @@ class ProgramCandidates:
         Raises BudgetExhaustedError where a `limited` evaluation would need more questions than
         the budget leaves.
         """
+        digest = program.digest
+        if split == STATIC and digest in self._known:
+            return self._known[digest]
         beside = f"{split}.json"
         if limited and self._run.journal.peek(Evaluated, candidate=subject, split=split) is None:
             blocked = self._meter.blocks(len(sample.questions))
@@ -139,7 +153,10 @@ class ProgramCandidates:
             subject, split, sample.questions, work, limited=limited, file=file
         )
         observed = fresh[0] if fresh else Observed.from_json(self._kept(subject, beside))
-        return Seen(cases, observed)
+        seen = Seen(cases, observed)
+        if split == STATIC:
+            self._known[digest] = seen
+        return seen
 
     def _kept(self, subject: str, file: str) -> str:
         path = self._run.folder_of(subject) / file

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 from memgene.core import InputError
 from memgene.evolution.journal import Journal
 from memgene.evolution.programs.candidates import Seen
@@ -15,12 +18,18 @@ from memgene.programs.program import Program
 
 
 class Population:
-    """The pool, the lineage and the known programs of one run."""
+    """The pool, the lineage and the known programs of one run (`known`: from earlier searches)."""
 
-    def __init__(self, journal: Journal, plan: ProgramPlan, metric: str) -> None:
+    def __init__(
+        self,
+        journal: Journal,
+        plan: ProgramPlan,
+        metric: str,
+        known: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
         self._journal = journal
         self._metric = metric
-        self._known: dict[str, str] = {}
+        self._known = dict(known)
         self._made = 0
         self.pool = Pool(plan.search, plan.temperature, drop_zero=plan.drop_zero)
         self.lineage = Lineage()

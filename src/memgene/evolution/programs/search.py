@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from memgene.core import BudgetExhaustedError, InputError, RunError
 from memgene.evolution.budget import BudgetMeter
@@ -69,7 +70,8 @@ class ProgramOutcome:
 class ProgramSearch:
     """One search over the dev and val questions that its sampler draws from. Call `run` once.
 
-    `static` and `rotating` are numbers of questions, `seeds` named programs.
+    `static` and `rotating` are numbers of questions, `seeds` named programs, `known` candidates of
+    earlier searches in the same run by their normalised hash.
     """
 
     def __init__(
@@ -81,6 +83,7 @@ class ProgramSearch:
         seed: int,
         static: int,
         rotating: int,
+        known: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         self._tools = tools
         self._plan = plan
@@ -90,7 +93,7 @@ class ProgramSearch:
         self._rotating = rotating
         self._static = tools.sampler.static(static)
         self._child = plan.questions_of_a_child(len(self._static.questions))
-        self._population = Population(tools.journal, plan, metric)
+        self._population = Population(tools.journal, plan, metric, known)
         self._pool = self._population.pool
         self._drawn = 0
         self._judge = Judge(
