@@ -12,6 +12,7 @@ from memgene.core import Budget, InputError
 from memgene.evolution.briefing import MOST_TOKENS
 from memgene.evolution.coevolve.plan import CoevolvePlan
 from memgene.evolution.evolve import run_evolution
+from memgene.evolution.joint.plan import JointPlan
 from memgene.evolution.programs.plan import ProgramPlan
 from memgene.evolution.progress import ProgressCallback
 from memgene.evolution.result import EvolveResult
@@ -102,7 +103,9 @@ def evolve(
     data: str | Path | None = None,
     workers: int | None = None,
     diagnosis_tokens: int = MOST_TOKENS,
-    plan: ProgramPlan | CoevolvePlan | str | None = None,
+    plan: ProgramPlan | CoevolvePlan | JointPlan | str | None = None,
+    base: str | Path = "",
+    held: Mapping[str, Any] | None = None,
     division: str = "groups",
     models: RoleModels | None = None,
     progress: ProgressCallback | None = None,
@@ -113,13 +116,14 @@ def evolve(
     task's. `harness`: static memories of the comparison, one name or several; an empty sequence
     means none, None the usual ones. `folds`: as many evolutions, each tested
     on its own groups, pooled; `best` is then refitted on everything and carries no test claim.
-    `strategy`: config (the retrieval configuration), program (executable memory programs) or
-    coevolve (the router and the values of the bank).
+    `strategy`: config (the retrieval configuration), program (executable memory programs),
+    coevolve (the router and the values of the bank) or joint (all of them in turns).
     `proposer`: rule, random, or llm (the model of role diagnose proposes; of role reflector for
-    programs). `plan`: how programs are searched for or router and bank learn, a `ProgramPlan`, a
-    `CoevolvePlan`, or `name=value,…` that changes the preset's. `division`: dev, val and test are
-    made of whole groups, or (`chronological`) of the early, later and last questions inside each
-    group: what is learned of single memories can be tested only so. `models`: language
+    programs). `plan`: how programs are searched for, router and bank learn, or all take turns, a
+    `ProgramPlan`, a `CoevolvePlan`, a `JointPlan`, or `name=value,…` that changes the preset's.
+    `base`: a genome or a run to start from. `held`: levers that stay at a value in every
+    configuration of the run. `division`: dev, val and test are made of whole groups, or
+    (`chronological`) of the early, later and last questions inside each group: what is learned of single memories can be tested only so. `models`: language
     models by role (default: as settings name them); levers that need one take part where it is.
     `sandbox`: the isolation without which no program is run (full, bubblewrap, rlimits; default:
     as settings say, else full).
@@ -149,6 +153,9 @@ def evolve(
         diagnosis_tokens=diagnosis_tokens,
         program=_program_plan(plan, strategy, preset),
         coevolve=_coevolve_plan(plan, strategy, preset, settings.agent),
+        joint=_joint_plan(plan, strategy),
+        base=str(base),
+        held=dict(held or {}),
         division=division,
         sandbox=settings.sandbox,
     )
@@ -160,13 +167,13 @@ def evolve(
     return EvolutionRun(result, write_report(result.run))
 
 
-Plan = ProgramPlan | CoevolvePlan | str | None
+Plan = ProgramPlan | CoevolvePlan | JointPlan | str | None
 
 
 def _program_plan(given: Plan, strategy: str, preset: str) -> ProgramPlan | None:
-    """Text is read as a plan of programs by every strategy but coevolve, which has its own; the
+    """Text is read as a plan of programs by every strategy but those that have their own; the
     settings refuse a plan of another strategy."""
-    if isinstance(given, str) and strategy != "coevolve":
+    if isinstance(given, str) and strategy not in ("coevolve", "joint"):
         return (ProgramPlan.paper() if preset == "paper" else ProgramPlan()).parsed(given)
     return given if isinstance(given, ProgramPlan) else None
 
@@ -175,6 +182,12 @@ def _coevolve_plan(given: Plan, strategy: str, preset: str, agent: str) -> Coevo
     if isinstance(given, str) and strategy == "coevolve":
         return coevolve_plan(preset, agent).parsed(given)
     return given if isinstance(given, CoevolvePlan) else None
+
+
+def _joint_plan(given: Plan, strategy: str) -> JointPlan | None:
+    if isinstance(given, str) and strategy == "joint":
+        return JointPlan().parsed(given)
+    return given if isinstance(given, JointPlan) else None
 
 
 def _harnesses(given: str | Sequence[str] | None) -> tuple[str, ...]:

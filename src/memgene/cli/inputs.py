@@ -56,16 +56,25 @@ def messages(text: str) -> Any:
 
 def task_options(given: Sequence[str] | None) -> dict[str, Any]:
     """`name=value` pairs; true, false and numbers are read as such."""
-    options: dict[str, Any] = {}
-    for pair in given or ():
+    return _values(given or (), "--option")
+
+
+def values(text: str | None, option: str) -> dict[str, Any]:
+    """`name=value,name=value`; true, false and numbers are read as such."""
+    return _values(names(text or ""), option)
+
+
+def _values(pairs: Sequence[str], option: str) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for pair in pairs:
         name, equals, value = pair.partition("=")
         if not equals:
-            raise typer.BadParameter(f"--option needs NAME=VALUE, got {pair!r}")
+            raise typer.BadParameter(f"{option} needs NAME=VALUE, got {pair!r}")
         try:
-            options[name] = json.loads(value)
+            found[name] = json.loads(value)
         except ValueError:
-            options[name] = value
-    return options
+            found[name] = value
+    return found
 
 
 def names(text: str) -> list[str]:

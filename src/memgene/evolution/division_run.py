@@ -69,12 +69,16 @@ class DivisionRun(ABC, Generic[O]):
         self._run = run
         self._data = data
         self._origin = origin
-        self._meter = BudgetMeter(bench.settings.budget)
+        self._meter = BudgetMeter(self._limits())
         self._spending = Spending(run.journal, self._meter, bench.ledger)
         self._final_meter = BudgetMeter(Budget())
         self._reporter = Reporter(progress, self._meter, bench.settings.rounds, place)
         self._learner = RememberingLearner(bench.learner(data.task, data.training))
         self._learnable = bool(data.task.episodes) and can_learn(data.dev)
+
+    def _limits(self) -> Budget:
+        """What the search may spend."""
+        return self._settings.budget
 
     def run(self, sealed: SealedTest) -> EvolveResult:
         """Search, report, promote."""

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 from memgene.core import RunError
 from memgene.evolution.coevolve.events import COEVOLUTION_EVENTS
 from memgene.evolution.event import Event, frozen, volatile
+from memgene.evolution.joint.events import JOINT_EVENTS
 from memgene.evolution.programs.events import PROGRAM_EVENTS
 
 
@@ -312,6 +313,7 @@ _ALL: tuple[type[Event], ...] = (
     Finished,
     *PROGRAM_EVENTS,
     *COEVOLUTION_EVENTS,
+    *JOINT_EVENTS,
 )
 _KINDS: Mapping[str, type[Event]] = {event.kind: event for event in _ALL}
 

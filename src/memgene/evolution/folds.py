@@ -17,6 +17,7 @@ from memgene.evolution.coevolve.events import Retrained
 from memgene.evolution.coevolve.state import State
 from memgene.evolution.coevolve.workshop import trained_on_everything
 from memgene.evolution.events import Finished, FoldFinished, Refitted, RunStarted
+from memgene.evolution.joint.finishing import on_everything
 from memgene.evolution.progress import Place, ProgressCallback
 from memgene.evolution.promotion import provenance
 from memgene.evolution.result import (
@@ -107,6 +108,9 @@ def _pooled(bench: Workbench, run: RunFolder, results: Sequence[EvolveResult]) -
     learned: LearnedMemory | None = None
     if bench.settings.strategy == "coevolve":
         config, learned = _learned_on_everything(bench, run, int(results[place].promoted), meter)
+    elif bench.settings.strategy == "joint":
+        genome = on_everything(bench, run, GenomeBundle.load(results[place].best), meter)
+        config, learned = genome.config, None if genome.learned.is_empty else genome.learned
     else:
         config = _on_everything(bench, run, results[place].config, meter)
     bundle = GenomeBundle(

@@ -18,7 +18,7 @@ class Named(Protocol):
 
     @property
     def id(self) -> str:
-        """Its name in the run: a number of three digits."""
+        """Its name in the run."""
         ...
 
 
@@ -31,14 +31,18 @@ def promote(
     metric: str,
     seed: int,
     fresh: Callable[[C], Sequence[Case]] | None,
+    number: Callable[[C], int] = lambda candidate: int(candidate.id),
 ) -> C:
     """The newest of the lineage that is not worse than its first, the start, on fresh questions.
 
-    `fresh` gives the cases of a candidate on them (None: there are none, the newest is taken).
+    `fresh` gives the cases of a candidate on them (None: there are none, the newest is taken),
+    `number` what tells its resamples from those of others.
     """
     start, best = lineage[0], lineage[-1]
     for candidate in reversed(lineage[1:]):
-        if fresh is None or _holds(candidate, start, journal, metric, seed, fresh):
+        if fresh is None or _holds(
+            candidate, start, journal, metric, seed + number(candidate), fresh
+        ):
             journal.emit(Promoted(candidate.id, candidate is not best))
             return candidate
     journal.emit(Promoted(start.id, start is not best))
@@ -54,7 +58,7 @@ def _holds(
     fresh: Callable[[C], Sequence[Case]],
 ) -> bool:
     pairs = paired(fresh(candidate), fresh(start), metric)
-    found = recheck(pairs, seed + int(candidate.id))
+    found = recheck(pairs, seed)
     journal.emit(
         Rechecked(
             candidate=candidate.id,

@@ -106,12 +106,16 @@ class EvolveSettings:
     def programs(self) -> ProgramPlan:
         """How programs are searched for."""
         published = self.preset == "paper"
+        if self.strategy == "joint":
+            return self.jointly.program
         plan = self.program or (ProgramPlan.paper() if published else ProgramPlan())
         return plan.changed(iterations=self.budget.iterations)
 
     @property
     def coevolution(self) -> CoevolvePlan:
         """How router and memory learn."""
+        if self.strategy == "joint":
+            return self.jointly.coevolve
         if self.coevolve is not None:
             return self.coevolve
         return coevolve_plan(self.preset, self.agent)
@@ -136,7 +140,8 @@ class EvolveSettings:
     def metric_for(self, task: Task) -> str:
         """What evolution maximises on a task: by default the task's metric, or `token_f1` where
         that looks at a ranking and programs evolve, which give text."""
-        if self.metric is None and self.strategy == "program" and is_ranking(task.metric):
+        programs = self.strategy in ("program", "joint")
+        if self.metric is None and programs and is_ranking(task.metric):
             return _ANSWERS
         return self.metric or task.metric
 
@@ -185,11 +190,11 @@ class EvolveSettings:
         """Whether a language model is needed in role attribute."""
         plan = self.coevolution
         asked = plan.attribution is Attribution.LLM or plan.check_time
-        return self.strategy == "coevolve" and asked
+        return self.strategy in ("coevolve", "joint") and asked
 
     @property
     def _diagnosed(self) -> bool:
-        return self.proposer == "llm" and self.strategy == "config"
+        return self.proposer == "llm" and self.strategy in ("config", "joint")
 
 
 def coevolve_plan(preset: str, agent: str) -> CoevolvePlan:

@@ -9,26 +9,26 @@ from memgene.evolution.budget import BudgetMeter
 from memgene.evolution.candidates import Candidates
 from memgene.evolution.coevolve.single import CoEvolution
 from memgene.evolution.coevolve.workshop import require_usable
+from memgene.evolution.config_proposers import proposers_of
 from memgene.evolution.config_search import (
     ConfigSearch,
     SearchOutcome,
     SearchTools,
     require_a_round,
 )
-from memgene.evolution.consulting import Consultant
 from memgene.evolution.division_run import DivisionRun
 from memgene.evolution.final import FinalOutcome
 from memgene.evolution.guard import BestSoFar, Guard, GuardMode, PairedGuard
-from memgene.evolution.llm_proposer import LLMProposer
+from memgene.evolution.joint.single import JointEvolution
+from memgene.evolution.joint.sizes import require_a_pass
 from memgene.evolution.means import Means
 from memgene.evolution.programs.single import ProgramEvolution
 from memgene.evolution.programs.sizes import require_a_child
 from memgene.evolution.progress import Place, ProgressCallback
 from memgene.evolution.promotion import bundle_of
-from memgene.evolution.proposers import Proposer, RandomProposer
+from memgene.evolution.proposers import Proposer
 from memgene.evolution.recorder import Recorder
 from memgene.evolution.result import EvolveResult
-from memgene.evolution.rules import RuleProposer
 from memgene.evolution.rundir import RunFolder
 from memgene.evolution.sealed import DevVal, SealedTest, seal
 from memgene.evolution.workbench import Workbench
@@ -59,6 +59,9 @@ def evolve_division(
         if bench.settings.strategy == "program":
             with ProgramEvolution(bench, run, data, division.origin, progress, place) as programs:
                 return programs.run(sealed)
+        if bench.settings.strategy == "joint":
+            with JointEvolution(bench, run, data, division.origin, progress, place) as joint:
+                return joint.run(sealed)
         if bench.settings.strategy == "coevolve":
             return CoEvolution(bench, run, data, division.origin, progress, place).run(sealed)
         return _Evolution(bench, run, data, division.origin, progress, place).run(sealed)
@@ -89,6 +92,8 @@ def prepare(
         pays = bench.answers_with_a_model
         llm = "toolkit" in bench.roles
         require_a_child(bench.settings.programs, data, meter, pays=pays, llm=llm)
+    elif bench.settings.strategy == "joint":
+        require_a_pass(bench, data)
     elif bench.settings.strategy == "coevolve":
         require_usable(bench, data, meter, division.origin, place)
     else:
@@ -128,16 +133,7 @@ class _Evolution(DivisionRun[SearchOutcome]):
         """The proposer asked for, and the one that explores."""
         learning = {Need.TRAINING} if self._learnable else set()
         available: Means = frozenset({*self._bench.means, *learning})
-        metric, most = self._bench.metric, self._settings.plan.max_changes
-        explorer = RandomProposer(available, metric, most, "exploring after flat rounds")
-        if self._settings.proposer == "random":
-            return RandomProposer(available, metric, most), explorer
-        rules = RuleProposer(available, metric, most)
-        if self._settings.proposer == "rule":
-            return rules, explorer
-        limit = self._settings.diagnosis_tokens
-        consultant = Consultant(self._bench.diagnoser(), available, metric, most, max_tokens=limit)
-        return LLMProposer(consultant, rules, self._run, self._meter, self._spending), explorer
+        return proposers_of(self._bench, available, self._run, self._meter, self._spending)
 
     def _guard(self) -> Guard:
         if self._settings.plan.follow:

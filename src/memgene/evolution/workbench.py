@@ -33,6 +33,14 @@ from memgene.settings import SandboxSettings
 from memgene.tasks.metrics import METRICS
 from memgene.tasks.task import Task
 
+_PROPOSING: Mapping[str, tuple[str, ...]] = {
+    "config": ("diagnose",),
+    "program": ("reflector",),
+    "coevolve": (),
+    "joint": ("diagnose", "reflector"),
+}
+"""Roles of the models that propose, by strategy."""
+
 
 @dataclass(frozen=True, slots=True)
 class Workbench:
@@ -68,8 +76,8 @@ class Workbench:
         if settings.attributes_with_a_model:
             (llms or RoleModels.of({})).need("attribute", "attribution=llm or check_time=true")
         if settings.proposer == "llm":
-            asked = "reflector" if settings.strategy == "program" else "diagnose"
-            (llms or RoleModels.of({})).need(asked, "proposer 'llm'")
+            for asked in _PROPOSING[settings.strategy]:
+                (llms or RoleModels.of({})).need(asked, "proposer 'llm'")
         with ExitStack() as stack:
             models = stack.enter_context(LoadedModels(llms, sandbox=settings.sandbox))
             agent = make_agent(settings.agent, llms)
@@ -82,7 +90,7 @@ class Workbench:
                 for name in settings.harnesses
             }
             sandbox = models.sandbox
-            if settings.strategy == "program":
+            if settings.strategy in ("program", "joint"):
                 sandbox = _found(settings.sandbox)
             memories = stack.enter_context(MemoryPool())
             held = stack.pop_all()
@@ -118,13 +126,11 @@ class Workbench:
     @property
     def roles(self) -> Mapping[str, LLM]:
         """The language models that may be called, by role: what this evolution has a use for."""
-        if self.settings.strategy == "program":
-            wanted = ["toolkit"]
-            wanted += ["reflector"] if self.settings.proposer == "llm" else []
-        else:
-            wanted = ["extract", "rewrite"]
-            wanted += ["diagnose"] if self.settings.proposer == "llm" else []
-            wanted += ["attribute"] if self.settings.attributes_with_a_model else []
+        strategy = self.settings.strategy
+        wanted = [] if strategy == "program" else ["extract", "rewrite"]
+        wanted += ["toolkit"] if strategy in ("program", "joint") else []
+        wanted += _PROPOSING[strategy] if self.settings.proposer == "llm" else []
+        wanted += ["attribute"] if self.settings.attributes_with_a_model else []
         wanted += ["task"] if self.answers_with_a_model else []
         found = {role: self.llms.get(role) for role in wanted} if self.llms else {}
         return {role: model for role, model in sorted(found.items()) if model is not None}

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import ClassVar
 
 import pytest
 import tomli_w
@@ -16,6 +14,7 @@ from memgene.evaluation.case import Case
 from memgene.evaluation.records import write_cases
 from memgene.evolution import events as ev
 from memgene.evolution.event import Event
+from memgene.evolution.joint.events import ArmSkipped, JointStarted, PassBegan, PassFinished
 from memgene.evolution.journal import Journal
 from memgene.evolution.programs import events as pe
 from memgene.evolution.programs.patch import patch_of
@@ -24,54 +23,6 @@ from memgene.retrieval.config import RetrievalConfig
 
 METRIC = "token_f1"
 CLOCK = FixedClock(datetime(2026, 1, 2, tzinfo=UTC))
-
-
-@dataclass(frozen=True, slots=True)
-class JointStarted(Event):
-    kind: ClassVar[str] = "joint_started"
-    schedule: str
-    arms: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class PassBegan(Event):
-    kind: ClassVar[str] = "pass_began"
-    number: int
-    arm: str
-    parent: str
-    why: str
-
-
-@dataclass(frozen=True, slots=True)
-class PassFinished(Event):
-    kind: ClassVar[str] = "pass_finished"
-    number: int
-    arm: str
-    candidate: str
-    score: float | None
-    gain: float
-    questions: int
-    accepted: bool
-    best: str
-    best_score: float
-
-
-@dataclass(frozen=True, slots=True)
-class ArmSkipped(Event):
-    kind: ClassVar[str] = "arm_skipped"
-    arm: str
-    why: str
-
-
-@pytest.fixture(autouse=True, scope="session")
-def joint_kinds() -> Iterator[None]:
-    """The journal knows the events of a joint evolution, also before that strategy is there."""
-    known = dict(ev._KINDS)
-    for kind in (JointStarted, PassBegan, PassFinished, ArmSkipped):
-        ev._KINDS.setdefault(kind.kind, kind)  # type: ignore[attr-defined]
-    yield
-    ev._KINDS.clear()  # type: ignore[attr-defined]
-    ev._KINDS.update(known)  # type: ignore[attr-defined]
 
 
 SOURCES = {

@@ -17,8 +17,8 @@ Strategy = Annotated[
     typer.Option(
         "--strategy",
         metavar="NAME",
-        help="What evolves: config (retrieval), program (memory programs), or coevolve (router "
-        "and values).",
+        help="What evolves: config (retrieval), program (memory programs), coevolve (router and "
+        "values), or joint (all of them in turns).",
     ),
 ]
 Metric = Annotated[
@@ -70,7 +70,18 @@ Plan = Annotated[
     typer.Option(
         "--plan",
         metavar="NAME=VALUE,…",
-        help="Of program: search=max, children=4, …; of coevolve: schedule=two-stage, rule=td, …",
+        help="Of program: search=max, children=4, …; of coevolve: schedule=two-stage, rule=td, …; "
+        "of joint: schedule=simultaneous, arms=structure+parameters, program.search=population, …",
+    ),
+]
+Base = Annotated[
+    str,
+    typer.Option("--base", metavar="PATH", help="A genome or a run to start from."),
+]
+Hold = Annotated[
+    str | None,
+    typer.Option(
+        "--hold", metavar="LEVER=VALUE,…", help="Levers that stay at a value (`memgene levers`)."
     ),
 ]
 Division = Annotated[
@@ -99,6 +110,8 @@ def evolve(
     seed: options.Seed = 0,
     preset: Preset = "default",
     plan: Plan = None,
+    base: Base = "",
+    hold: Hold = None,
     division: Division = "groups",
     workers: options.Workers = None,
     embedder: options.Embedder = None,
@@ -132,6 +145,8 @@ def evolve(
             guard=guard,
             preset=preset,
             plan=plan,
+            base=base,
+            held=inputs.values(hold, "--hold"),
             division=division,
             workers=workers,
             embedder=embedder,

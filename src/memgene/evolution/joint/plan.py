@@ -12,6 +12,7 @@ from memgene.core import InputError
 from memgene.evolution.coevolve.plan import CoevolvePlan
 from memgene.evolution.plan_text import choice, parts_of, plain_value, read_value
 from memgene.evolution.programs.plan import ProgramPlan, Search
+from memgene.retrieval.router.settings import RouterSettings
 
 
 class Arm(StrEnum):
@@ -44,7 +45,9 @@ class JointPlan:
         patience: passes without gain after which an arm is skipped.
         discount: of an older pass against the next newer one in an arm's gain per cost, in [0, 1].
         kept: programs of the last structure pass that the next one begins with.
-        program, coevolve: how programs are searched for, and how router and values learn.
+        program, coevolve: how programs are searched for, and how router and values learn; a router
+            tries four weights a question, half of what the strategy `coevolve` tries: its pass
+            must leave the other arms something of the budget.
     """
 
     schedule: JointSchedule = JointSchedule.ALTERNATING
@@ -56,7 +59,9 @@ class JointPlan:
     discount: float = 0.5
     kept: int = 3
     program: ProgramPlan = ProgramPlan(search=Search.MAX, finalists=0)  # noqa: RUF009 - frozen
-    coevolve: CoevolvePlan = CoevolvePlan(cycles=1, fit=False)  # noqa: RUF009 - frozen
+    coevolve: CoevolvePlan = CoevolvePlan(  # noqa: RUF009 - frozen
+        cycles=1, fit=False, learner=RouterSettings(samples=4)
+    )
 
     def __post_init__(self) -> None:
         choice(self, "schedule", JointSchedule)

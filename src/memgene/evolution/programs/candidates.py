@@ -56,6 +56,10 @@ class ProgramCandidates:
         self._meter = meter
         self._evaluator = evaluator
 
+    def knows(self, program: Program) -> bool:
+        """Whether it was asked the static questions before."""
+        return program.digest in self._known
+
     def recorded(self, name: str) -> tuple[Drafted, Draft] | None:
         """The draft that the journal holds next for this candidate, None when it is to be made."""
         event = self._run.journal.peek(Drafted, candidate=name)

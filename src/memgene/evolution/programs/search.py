@@ -137,9 +137,20 @@ class ProgramSearch:
                 self._stop_if_asked(done)
         return self._finish(done, stopped)
 
+    @property
+    def members(self) -> Sequence[Member]:
+        """The pool, in the order in which they joined."""
+        return self._pool.members
+
+    @property
+    def known(self) -> Mapping[str, str]:
+        """All candidates, those that were refused too, by their normalised hash."""
+        return self._population.known
+
     def _begin(self) -> None:
         tools, static = self._tools, self._static
-        least = len(static.questions) * len(self._seeds) + self._rotating + self._child
+        unknown = sum(not tools.candidates.knows(program) for _, program in self._seeds)
+        least = len(static.questions) * unknown + self._rotating + self._child
         blocked = tools.meter.blocks(least)
         if blocked is not None:
             raise InputError(f"the budget does not cover the seeds and one child: {blocked}")

@@ -11,20 +11,17 @@ from memgene.evolution.division_run import DivisionRun
 from memgene.evolution.final import FinalOutcome, Subject
 from memgene.evolution.guard import PairedGuard
 from memgene.evolution.programs.candidates import ProgramCandidates
-from memgene.evolution.programs.composing import ModuleDrafter
-from memgene.evolution.programs.drafting import Drafter, Workshop
+from memgene.evolution.programs.drafters import drafter_of
+from memgene.evolution.programs.drafting import Workshop
 from memgene.evolution.programs.evaluating import ProgramEvaluator
 from memgene.evolution.programs.plan import ProgramPlan
 from memgene.evolution.programs.pool import Member
-from memgene.evolution.programs.reflecting import ReflectiveDrafter
 from memgene.evolution.programs.sampling import Sampler
 from memgene.evolution.programs.search import ProgramOutcome, ProgramSearch, ProgramTools
 from memgene.evolution.programs.sizes import Sizes, seeds_of
 from memgene.evolution.progress import Place, ProgressCallback
 from memgene.evolution.promotion import scores_of
 from memgene.evolution.recorder import Recorder
-from memgene.evolution.reflection.material import ToolkitNotes
-from memgene.evolution.reflection.reflector import Reflector
 from memgene.evolution.rundir import RunFolder
 from memgene.evolution.sealed import DevVal, SealedTest
 from memgene.evolution.workbench import Workbench
@@ -83,7 +80,7 @@ class ProgramEvolution(DivisionRun[ProgramOutcome]):
             self._data.training, self._agent, self._runtime, bench.metrics, bench.executor()
         )
         recorder = Recorder(self._run, bench.metric, self._meter, self._spending)
-        drafter = self._drafter()
+        drafter = drafter_of(bench, plan, self._runtime)
         threads = plan.parents * plan.children
         tools = ProgramTools(
             journal=self._run.journal,
@@ -109,22 +106,6 @@ class ProgramEvolution(DivisionRun[ProgramOutcome]):
 
     def _gates(self, source: str) -> tuple[Finding, ...]:
         return check(Program(source), self._runtime)
-
-    def _drafter(self) -> Drafter:
-        bench, plan = self._bench, self._plan
-        words = bench.answers_with_a_model
-        if self._settings.proposer != "llm":
-            return ModuleDrafter(
-                self._settings.proposer, bench.metric, words=words, scope=plan.scope
-            )
-        reflector = Reflector(bench.roles["reflector"], max_prompt_tokens=plan.prompt_tokens)
-        toolkit = ToolkitNotes(
-            llm="toolkit" in bench.roles,
-            agent="llm" if words else "offline",
-            limits=self._runtime.limits,
-        )
-        hints = "\n".join(bench.task.hints.values())
-        return ReflectiveDrafter(reflector, plan, bench.metric, toolkit, hints)
 
     def _final(self, found: ProgramOutcome, sealed: SealedTest) -> FinalOutcome:
         static: dict[str, Subject] = dict(self._bench.static)
