@@ -13,15 +13,15 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from common import add_data_option, finish, note, points, read_task, table
+from held import Held
 
 import memgene
 from memgene.api import EvolutionRun
-from memgene.evaluation import Case, Paired, mean_interval, paired_difference
+from memgene.evaluation import Paired, mean_interval
 from memgene.evaluation.records import read_cases
 from memgene.evolution.coevolve.events import PhaseFinished
 from memgene.evolution.coevolve.single import FIXED_WEIGHT
@@ -62,38 +62,6 @@ ROWS: Mapping[str, Mapping[str, str]] = {
         "two-stage": "schedule=two-stage",
     },
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Held:
-    """Held-out scores of one kind of row over all seeds, question by question."""
-
-    scores: tuple[float, ...]
-    groups: tuple[str, ...]
-    keys: tuple[str, ...]
-
-    @classmethod
-    def of(cls, runs: Sequence[Sequence[Case]], metric: str) -> Held:
-        """From the cases of each seed."""
-        found = [
-            (case.scores[metric], case.group, f"{seed}:{case.question_id}")
-            for seed, cases in enumerate(runs)
-            for case in cases
-            if case.error is None and metric in case.scores
-        ]
-        scores, groups, keys = zip(*found, strict=True)
-        return cls(scores, groups, keys)
-
-    def against(self, other: Held) -> Paired:
-        """The paired difference on the questions both have."""
-        known = dict(zip(other.keys, other.scores, strict=True))
-        rows = [
-            (mine, known[key], group)
-            for mine, key, group in zip(self.scores, self.keys, self.groups, strict=True)
-            if key in known
-        ]
-        mine, theirs, groups = zip(*rows, strict=True)
-        return paired_difference(mine, theirs, groups)
 
 
 def main() -> None:

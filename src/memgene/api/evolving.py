@@ -123,8 +123,9 @@ def evolve(
     `ProgramPlan`, a `CoevolvePlan`, a `JointPlan`, or `name=value,…` that changes the preset's.
     `base`: a genome or a run to start from. `held`: levers that stay at a value in every
     configuration of the run. `division`: dev, val and test are made of whole groups, or
-    (`chronological`) of the early, later and last questions inside each group: what is learned of single memories can be tested only so. `models`: language
-    models by role (default: as settings name them); levers that need one take part where it is.
+    (`chronological`) of the early, later and last questions inside each group: what is learned
+    of single memories can be tested only so. `models`: language models by role (default: as
+    settings name them); levers that need one take part where it is.
     `sandbox`: the isolation without which no program is run (full, bubblewrap, rlimits; default:
     as settings say, else full).
     `workers`: questions at once (default: as many as the agent's model takes).
