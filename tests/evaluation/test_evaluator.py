@@ -312,15 +312,17 @@ def test_scores_by_hand_and_recall_on_the_ranking_before_the_cut() -> None:
         "recall@2": 0.5,
         "recall@3": 1.0,
         "mrr": 1.0,
+        "evidence_in_text": 1.0,
     }
 
 
-def test_a_memory_without_a_ranking_gets_evidence_in_text_in_its_place() -> None:
+def test_every_context_has_evidence_in_its_text_and_rankings_have_recall_beside_it() -> None:
     [case] = run(NoMemory, questions=[TASK.questions[0]])
     assert case.hits is None
     assert case.scores == {"token_f1": 0.0, "evidence_in_text": 0.0}
     [ranked] = run(lambda: Recent(2), questions=[TASK.questions[0]])
-    assert ranked.scores == {"token_f1": 0.0, "recall@1": 0.0, "recall@2": 0.0}
+    expected = {"token_f1": 0.0, "recall@1": 0.0, "recall@2": 0.0, "evidence_in_text": 0.0}
+    assert ranked.scores == expected
 
 
 def test_an_unusable_question_misses_ranking_metrics_only() -> None:

@@ -12,6 +12,7 @@ from memgene.core import BudgetExhaustedError, ConfigError, ModelError
 from memgene.embed.hashing import HashingEmbedder
 from memgene.embed.protocol import Vectors
 from memgene.programs.program import Program
+from memgene.programs.reply import Recalled
 from memgene.programs.runtime import ProgramRuntime, RunningProgram
 from memgene.retrieval.config import RetrievalConfig
 from memgene.sandbox import FailureKind, GuestError
@@ -45,18 +46,18 @@ def failure(act: Callable[[], Any]) -> GuestError:
 def test_what_was_written_is_read(start: Start) -> None:
     program = start()
     assert program.write({"summary": "s"}, "Ann: I bought a boat.\nBob: Nice.") == ()
-    assert program.read(QUERY) == ("Ann: I bought a boat.", ())
+    assert program.read(QUERY) == Recalled("Ann: I bought a boat.", ())
 
 
 def test_an_empty_memory_is_read(start: Start) -> None:
-    assert start().read(QUERY) == ("", ())
+    assert start().read(QUERY) == Recalled("", ())
 
 
 def test_every_start_is_a_fresh_memory(start: Start) -> None:
     first, second = start(), start()
     first.write({}, "a boat")
-    assert first.read(QUERY)[0] == "a boat"
-    assert second.read(QUERY)[0] == ""
+    assert first.read(QUERY).text == "a boat"
+    assert second.read(QUERY).text == ""
 
 
 def test_the_contract_is_known_before_the_first_call(start: Start) -> None:
@@ -71,7 +72,7 @@ def test_the_contract_is_known_before_the_first_call(start: Start) -> None:
 def test_what_is_logged_comes_with_the_call(start: Start) -> None:
     program = start(write="self.toolkit.logger.debug('w')", read="print('r')\nreturn ''")
     assert program.write({}, "") == ("w",)
-    assert program.read(QUERY) == ("", ("r",))
+    assert program.read(QUERY) == Recalled("", ("r",))
 
 
 @pytest.mark.parametrize(
@@ -126,14 +127,14 @@ def test_what_is_read_must_be_a_short_text(start: Start, body: str, said: str) -
 
 
 def test_a_text_of_exactly_the_limit_is_kept_whole(start: Start) -> None:
-    assert start(read="return 'x' * 100").read(QUERY)[0] == "x" * 100
+    assert start(read="return 'x' * 100").read(QUERY).text == "x" * 100
 
 
 def test_each_call_may_ask_the_model_once(start: Start) -> None:
     program = start(read=ASKS, write="self.toolkit.llm_completion('a')")
     program.write({}, "")
-    assert program.read(QUERY)[0] == "WHICH BOAT"
-    assert program.read(QUERY)[0] == "WHICH BOAT"
+    assert program.read(QUERY).text == "WHICH BOAT"
+    assert program.read(QUERY).text == "WHICH BOAT"
 
 
 def test_a_second_question_in_a_call_fails_it_even_if_caught(start: Start) -> None:
@@ -170,7 +171,7 @@ def test_vectors_are_the_embedders(start: Start) -> None:
         program.write({}, text)
     rows = HashingEmbedder().embed([*texts, QUERY["query_text"]])
     distance = ((rows[0] - rows[2]) ** 2).sum()
-    assert program.read(QUERY)[0] == f"a red boat {distance:.4f}"
+    assert program.read(QUERY).text == f"a red boat {distance:.4f}"
 
 
 def test_sets_random_numbers_and_clocks_are_the_same_in_every_worker(start: Start) -> None:
@@ -187,7 +188,7 @@ def test_programs_run_side_by_side(start: Start) -> None:
     programs = [start() for _ in range(4)]
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(lambda p: [p.write({}, "a boat") for _ in range(5)], programs))
-        found = list(pool.map(lambda p: p.read(QUERY)[0], programs))
+        found = list(pool.map(lambda p: p.read(QUERY).text, programs))
     assert found == ["\n".join(["a boat"] * 5)] * 4
 
 
@@ -201,7 +202,7 @@ def test_a_failing_model_is_not_the_programs_fault() -> None:
         with pytest.raises(ModelError, match="down"):
             raising.read(QUERY)
         falling_back = runtime.start(Program(program_text(read=caught)))
-        assert "down" in falling_back.read(QUERY)[0]
+        assert "down" in falling_back.read(QUERY).text
 
 
 def test_a_budget_that_is_used_up_ends_the_work() -> None:
@@ -216,7 +217,7 @@ def test_the_bank_remembers_episodes(start: Start) -> None:
     read = "return self.toolkit.bank.context(query.query_text, limit=1, characters=100)"
     program = start(write="self.toolkit.bank.add_episode(raw_text)", read=read)
     program.write({}, "[8 May 2023]\nAnn: I bought a boat.\nBob: My car is blue.")
-    assert program.read(QUERY)[0] == "[8 May 2023] Ann: I bought a boat."
+    assert program.read(QUERY).text == "[8 May 2023] Ann: I bought a boat."
 
 
 def test_the_bank_reads_with_the_configuration_of_the_run() -> None:
@@ -227,7 +228,7 @@ def test_the_bank_reads_with_the_configuration_of_the_run() -> None:
         with ProgramRuntime(embedder=HashingEmbedder(), config=config) as runtime:
             program = runtime.start(source)
             program.write({}, "")
-            assert program.read(QUERY)[0] == found
+            assert program.read(QUERY).text == found
     with pytest.raises(ConfigError, match="has no language model"):
         ProgramRuntime(config=RetrievalConfig(extraction="facts"))
 
@@ -248,7 +249,7 @@ def test_another_model_can_answer_one_program() -> None:
     with ProgramRuntime() as runtime:
         assert not runtime.has_llm
         program = runtime.start(Program(program_text(read=ASKS)), llm=ScriptedLLM(["a reply"]))
-        assert program.read(QUERY)[0] == "a reply"
+        assert program.read(QUERY).text == "a reply"
 
 
 def test_a_text_is_embedded_once_for_all_programs() -> None:
@@ -266,7 +267,7 @@ def test_a_text_is_embedded_once_for_all_programs() -> None:
     """
     with ProgramRuntime(embedder=Counting()) as runtime:
         for _ in range(2):
-            assert runtime.start(Program(program_text(read=read))).read(QUERY)[0] == "a boat"
+            assert runtime.start(Program(program_text(read=read))).read(QUERY).text == "a boat"
     assert sorted(Counting.seen) == ["a boat", "which boat"]
 
 
@@ -277,7 +278,7 @@ def test_an_embedder_that_knows_words_gives_the_word_vectors_too() -> None:
 
     source = Program(program_text(read="return str(self.toolkit.words(['boat']).shape[0])"))
     with ProgramRuntime(embedder=Static()) as runtime:
-        assert runtime.start(source).read(QUERY)[0] == "1"
+        assert runtime.start(source).read(QUERY).text == "1"
     with ProgramRuntime(embedder=HashingEmbedder()) as runtime:
         program = runtime.start(source)
         assert "no word vectors" in failure(lambda: program.read(QUERY)).message

@@ -141,8 +141,9 @@ def run_program(
             query = agent.formulate(question, contract.query_schema, told).values
         if query is not None:
             asked = dict(query)
-            text, said = _timed(seconds, "read", lambda: running.read(asked))
-            logs += said
+            found = _timed(seconds, "read", lambda: running.read(asked))
+            text = found.text
+            logs += found.logs
         level = runtime.level.label
     return ProgramRun(subject.digest, level, item, query, text, tuple(logs), seconds)
 

@@ -276,15 +276,30 @@ def summarise(
     )
 
 
-def intervals(cases: Sequence[Case], *, seed: int = 0) -> dict[str, Interval]:
-    """Mean and interval of every metric over the cases that have it (errors have none)."""
+def intervals(cases: Sequence[Case], *, seed: int = 0, own: str = "") -> dict[str, Interval]:
+    """Mean and interval of every metric over the cases that have it (errors have none).
+
+    Metrics on rankings need one for every question: a program may rank for some of them only, and
+    the mean over those would say nothing. `evidence_in_text` does not stand beside them, unless it
+    is the metric that something was evolved for (`own`).
+    """
     found = {}
-    for metric in _in_order(case.scores for case in cases):
+    for metric in _told(cases, own):
         scored = [case for case in cases if metric in case.scores]
         found[metric] = mean_interval(
             [case.scores[metric] for case in scored], [case.group for case in scored], seed=seed
         )
     return found
+
+
+def _told(cases: Sequence[Case], own: str) -> list[str]:
+    names = _in_order(case.scores for case in cases)
+    ranking = {name for name in names if get_metric(name).needs is Needs.RANKING}
+    if any(IN_TEXT in case.scores and case.hits is None for case in cases):
+        return [name for name in names if name not in ranking]
+    if ranking and own != IN_TEXT:
+        return [name for name in names if name != IN_TEXT]
+    return names
 
 
 def usage_json(usage: Usage) -> dict[str, dict[str, float]]:

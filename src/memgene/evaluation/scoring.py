@@ -35,9 +35,9 @@ class Marks:
 class Scorer:
     """Scores questions of one task by the named metrics. Stateless once made, thread-safe.
 
-    Where a metric on rankings is asked for, memories that do not rank get `evidence_in_text`;
-    where a judge's, `token_f1` stands beside it. `needs_answers` is False when every metric looks
-    at rankings or contexts alone.
+    Where a metric on rankings is asked for, `evidence_in_text` stands beside it for memories that
+    do not rank; where a judge's, `token_f1` stands beside it. `needs_answers` is False when every
+    metric looks at rankings or contexts alone.
 
     `judges` are models by name: `judge` scores the judged metrics that are asked for, every other
     one scores them again under `METRIC@NAME`. Raises ConfigError when the judge of a metric is not
@@ -75,7 +75,7 @@ class Scorer:
             abstained=answer.abstained,
             ranking=context.hits,
             context=context.text,
-            evidence_texts=self._evidence_texts(labelled) if context.hits is None else (),
+            evidence_texts=self._evidence_texts(labelled),
         )
         judged = {
             metric.name: JUDGES[metric.name.partition("@")[0]](self._judges[judge], scored)

@@ -99,7 +99,7 @@ class FinalReport:
             self._before_row()
             cases = self._cases(name, "test", subject, task.questions, evaluator)
             self._measured(name, cases)
-            rows[name] = Row.of(name, cases, val.get(name), self._seed)
+            rows[name] = Row.of(name, cases, val.get(name), self._seed, self._metric)
         report = TestReport.of(rows, self._metric, chosen, self._seed)
         return FinalOutcome(report, config)
 

@@ -99,7 +99,7 @@ def _started(bench: Workbench) -> RunStarted:
 
 
 def _pooled(bench: Workbench, run: RunFolder, results: Sequence[EvolveResult]) -> EvolveResult:
-    rows = pool_rows([result.test.rows for result in results], bench.settings.seed)
+    rows = pool_rows([result.test.rows for result in results], bench.settings.seed, bench.metric)
     static = {row.name: row.val for row in results[0].test.static}
     chosen = best_static({name: rows[name].val for name in static})
     report = TestReport.of(rows, bench.metric, chosen, bench.settings.seed)

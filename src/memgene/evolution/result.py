@@ -30,9 +30,16 @@ class Row:
     val: float | None = None
 
     @classmethod
-    def of(cls, name: str, cases: Sequence[Case], val: float | None = None, seed: int = 0) -> Row:
-        """A row from its cases; `seed` is that of the bootstrap."""
-        return cls(name, tuple(cases), intervals(cases, seed=seed), val)
+    def of(
+        cls,
+        name: str,
+        cases: Sequence[Case],
+        val: float | None = None,
+        seed: int = 0,
+        metric: str = "",
+    ) -> Row:
+        """A row from its cases; `seed` is that of the bootstrap, `metric` what was evolved for."""
+        return cls(name, tuple(cases), intervals(cases, seed=seed, own=metric), val)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,9 +145,9 @@ def best_static(rows: Mapping[str, float | None]) -> str | None:
     return max(scored, key=lambda name: scored[name]) if scored else None
 
 
-def pool_rows(parts: Sequence[Sequence[Row]], seed: int) -> dict[str, Row]:
+def pool_rows(parts: Sequence[Sequence[Row]], seed: int, metric: str = "") -> dict[str, Row]:
     """Rows of several folds, pooled by name over their held-out cases; `val` is the mean over
-    folds. Raises InputError when the folds have different rows."""
+    folds; `metric` what was evolved for. Raises InputError when the folds have different rows."""
     names = [row.name for row in parts[0]]
     if any([row.name for row in part] != names for part in parts):
         raise InputError("the folds were evaluated with different memories; they cannot be pooled")
@@ -149,7 +156,8 @@ def pool_rows(parts: Sequence[Sequence[Row]], seed: int) -> dict[str, Row]:
         rows = [part[place] for part in parts]
         found = [row.val for row in rows if row.val is not None]
         val = sum(found) / len(found) if len(found) == len(rows) else None
-        pooled[name] = Row.of(name, [case for row in rows for case in row.cases], val, seed)
+        cases = [case for row in rows for case in row.cases]
+        pooled[name] = Row.of(name, cases, val, seed, metric)
     return pooled
 
 

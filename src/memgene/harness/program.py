@@ -7,6 +7,7 @@ from typing import Any
 
 from memgene.bank.unit import render_date
 from memgene.core import Context, Episode, Filled, Instructions, Schema
+from memgene.harness.episode_lines import EpisodeLines
 from memgene.harness.program_log import (
     KEPT_MESSAGE,
     UNUSABLE,
@@ -24,6 +25,9 @@ from memgene.sandbox import FailureKind, GuestError
 class ProgramHarness:
     """A program at work. Its failures end in the log, and in the context of the read concerned.
 
+    A read whose text is made of lines of the program's bank yields their hits, as the bank ranked
+    or the program chose them; any other text is no ranking.
+
     After a fatal one (out of time, its process ended) the memory is lost: every later read fails,
     saying why.
     """
@@ -37,6 +41,7 @@ class ProgramHarness:
         self._log = log
         self._lost: GuestError | None = None
         self._failed_writes = 0
+        self._lines = EpisodeLines()
 
     @property
     def name(self) -> str:
@@ -66,18 +71,23 @@ class ProgramHarness:
         except GuestError as error:
             self._failed_writes += 1
             self._fail(error, episode=episode.id)
+        else:
+            self._lines.add(episode)
 
     def read(self, query: Filled) -> Context:
         """What the program finds; where it fails, an empty context that says how."""
         if self._lost is not None:
             return _failed(self._lost, FailureKind.GONE)
         try:
-            text, said = self._program.read(query.values)
+            found = self._program.read(query.values)
         except GuestError as error:
             self._fail(error, query=dict(query.values))
             return _failed(error, error.kind)
-        self._log.said(said)
-        return Context(text, notes=self._notes())
+        self._log.said(found.logs)
+        if found.hits is None:
+            return Context(found.text, notes=self._notes())
+        hits = tuple(self._lines.referred(hit) for hit in found.hits)
+        return Context(found.text, hits=hits, shown=found.shown, notes=self._notes())
 
     def unusable(self, step: str, problem: Exception, episode: Episode | None = None) -> str:
         """Note that an agent could make nothing of the program's schemas and instructions; the

@@ -19,6 +19,7 @@ from memgene.programs.guest.configuring import sent
 from memgene.programs.guest.models import described
 from memgene.programs.hosting import HostCalls
 from memgene.programs.program import Contract, Program, ProgramLimits
+from memgene.programs.reply import Recalled, hits_of, whole
 from memgene.retrieval.config import RetrievalConfig
 from memgene.sandbox import FailureKind, GuestError, Level, Limits, Sandbox, Worker
 from memgene.settings.model import VectorStore
@@ -168,14 +169,15 @@ class RunningProgram:
         reply = self._call("write", {"item": dict(values), "raw_text": raw_text})
         return _logs(reply, "write")
 
-    def read(self, values: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:
-        """Read with a query of these values: the text, and what the program logged.
+    def read(self, values: Mapping[str, Any]) -> Recalled:
+        """Read with a query of these values.
 
         Raises GuestError when the program fails or exceeds a limit, also when the text is too long.
         """
         reply = self._call("read", {"query": dict(values)})
         logs = _logs(reply, "read")
-        return _text(reply, self._limits.read_characters), logs
+        text = _text(reply, self._limits.read_characters)
+        return Recalled(text, logs, *hits_of(reply))
 
     def close(self) -> None:
         """End its process."""
@@ -200,7 +202,7 @@ def _logs(reply: Mapping[str, Any], where: str) -> tuple[str, ...]:
     logs = reply.get("logs")
     if not isinstance(logs, list) or not all(isinstance(line, str) for line in logs):
         raise GuestError(FailureKind.OUTPUT, where, "the worker's logs have no form")
-    return tuple(map(_whole, logs))
+    return tuple(map(whole, logs))
 
 
 def _text(reply: Mapping[str, Any], limit: int) -> str:
@@ -213,10 +215,5 @@ def _text(reply: Mapping[str, Any], limit: int) -> str:
             "choose what matters most for the query"
         )
     else:
-        return _whole(text)
+        return whole(text)
     raise GuestError(FailureKind.OUTPUT, "read", problem)
-
-
-def _whole(text: str) -> str:
-    """The text without half characters, which a program cannot send, but a broken worker could."""
-    return text.encode("utf-8", "replace").decode("utf-8")

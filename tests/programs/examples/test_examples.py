@@ -93,7 +93,7 @@ def test_a_sparse_item_is_completed_from_the_text(cache: RunningProgram) -> None
         "put cup 1 in/on shelf 3",
     )
     cache.write(TASK, text)
-    assert cache.read({"query_text": "rinse some cup and put it in shelf"})[0] == (
+    assert cache.read({"query_text": "rinse some cup and put it in shelf"}).text == (
         "Task: put a clean cup in shelf\n"
         "Object: cup, place: shelf, state: clean\n"
         "Steps: take cup from table; clean cup with sink; put cup in/on shelf"
@@ -103,21 +103,21 @@ def test_a_sparse_item_is_completed_from_the_text(cache: RunningProgram) -> None
 def test_what_the_item_says_comes_before_the_text(cache: RunningProgram) -> None:
     told = TASK | {"target_object": "Mug", "required_state": "washed", "action_hint": "wash it"}
     cache.write(told, trajectory("put a cool cup in shelf"))
-    text, _ = cache.read({"query_text": "mug"})
+    text = cache.read({"query_text": "mug"}).text
     assert "Object: mug, place: shelf, state: clean\nSteps: wash it" in text
 
 
 def test_object_place_and_state_outweigh_each_other_by_six_and_five(cache: RunningProgram) -> None:
     cache.write(TASK, trajectory("put a hot pan in oven"))  # object only: 6 and its words
     cache.write(TASK, trajectory("put a clean cup in shelf"))  # place and state: 10
-    text, _ = cache.read({"query_text": "put a clean pan in shelf"})
+    text = cache.read({"query_text": "put a clean pan in shelf"}).text
     assert text.index("clean cup") < text.index("hot pan")
 
 
 def test_later_ones_come_first_among_equals_and_six_are_shown(cache: RunningProgram) -> None:
     for number in range(8):
         cache.write(TASK | {"action_hint": f"way {number}"}, trajectory("put a cup in shelf"))
-    text, _ = cache.read({"query_text": "put a cup in shelf"})
+    text = cache.read({"query_text": "put a cup in shelf"}).text
     shown = [line for line in text.splitlines() if line.startswith("Steps")]
     assert shown == [f"Steps: way {number}" for number in (7, 6, 5, 4, 3, 2)]
 
@@ -125,7 +125,7 @@ def test_later_ones_come_first_among_equals_and_six_are_shown(cache: RunningProg
 def test_steps_of_a_failed_attempt_are_not_shown(cache: RunningProgram) -> None:
     text = trajectory("put a cup in shelf", "take cup 1 from bin 1", end="The task was not solved.")
     cache.write(TASK, text)
-    shown, _ = cache.read({"query_text": "put a cup in shelf"})
+    shown = cache.read({"query_text": "put a cup in shelf"}).text
     assert "Failed: it was not solved" in shown
     assert "bin" not in shown
 
@@ -135,14 +135,15 @@ def test_with_a_model_its_advice_is_returned() -> None:
     with ProgramRuntime(llm=llm) as runtime:
         run = runtime.start(example("action-cache"))
         run.write(TASK, trajectory("put a cup in shelf"))
-        assert run.read({"query_text": "put a cup in shelf"})[0] == "1. 1 message, go to the shelf"
+        found = run.read({"query_text": "put a cup in shelf"}).text
+        assert found == "1. 1 message, go to the shelf"
         run.close()
 
 
 def test_facts_stand_before_excerpts_each_under_its_date(index: RunningProgram) -> None:
     item = DIALOGUE | {"key_facts": ["Anna owns a plum orchard."]}
     index.write(item, "[8 May 2023, 1:56 pm]\nBob: Nice orchard!\nAnna: Thanks.")
-    assert index.read({"query_text": "orchard"})[0] == (
+    assert index.read({"query_text": "orchard"}).text == (
         "[8 May 2023] Anna owns a plum orchard.\n[8 May 2023]\nBob: Nice orchard!\nAnna: Thanks."
     )
 
@@ -150,13 +151,13 @@ def test_facts_stand_before_excerpts_each_under_its_date(index: RunningProgram) 
 def test_a_fact_that_repeats_a_line_says_who_spoke(index: RunningProgram) -> None:
     item = DIALOGUE | {"key_facts": ["I sail."]}
     index.write(item, "Anna: I sail. Often.")
-    assert index.read({"query_text": "sail"})[0].startswith("Anna: I sail. Often.\n")
+    assert index.read({"query_text": "sail"}).text.startswith("Anna: I sail. Often.\n")
 
 
 def test_at_most_two_excerpts_of_a_dialogue_are_shown(index: RunningProgram) -> None:
     index.write(DIALOGUE, "\n".join(f"Anna: plum {number} " + "tree " * 80 for number in range(5)))
     index.write(DIALOGUE, "Bob: a plum")
-    text, _ = index.read({"query_text": "plum tree"})
+    text = index.read({"query_text": "plum tree"}).text
     assert text.count("Anna: plum") == 2
     assert "Bob: a plum" in text
 
@@ -165,5 +166,6 @@ def test_what_the_one_asked_about_said_comes_first(index: RunningProgram) -> Non
     index.write(DIALOGUE, "Bob: I like the sea.")
     index.write(DIALOGUE, "Anna: I like the sea.")
     for person in ("Anna", "Bob"):
-        text, _ = index.read({"query_text": f"What does {person} like?", "person": person})
+        asked = {"query_text": f"What does {person} like?", "person": person}
+        text = index.read(asked).text
         assert text.startswith(f"{person}: I like the sea.")

@@ -52,7 +52,7 @@ def read(runtime: ProgramRuntime, body: str, *written: str) -> str:
     try:
         for text in written:
             running.write({}, text)
-        return running.read(QUERY)[0]
+        return running.read(QUERY).text
     finally:
         running.close()
 

@@ -46,7 +46,7 @@ def write(running: RunningProgram, text: str, facts: tuple[str, ...] = ()) -> No
 
 
 def read(running: RunningProgram, query: str) -> str:
-    return running.read({"query_text": query})[0]
+    return running.read({"query_text": query}).text
 
 
 @pytest.mark.parametrize("seed", range(40))

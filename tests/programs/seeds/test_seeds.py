@@ -48,7 +48,7 @@ def write(run: RunningProgram, *texts: str) -> None:
 
 
 def read(run: RunningProgram, query: str) -> str:
-    return run.read({"query_text": query})[0]
+    return run.read({"query_text": query}).text
 
 
 def test_there_are_seven() -> None:

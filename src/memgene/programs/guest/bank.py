@@ -78,6 +78,8 @@ class BankTool:
         self._ids: set[str] = set()
         self._turns: dict[str, int] = {}  # by source: how many turns it has
         self._placed: dict[str, int] = {}  # by what was added to a source: its (first) turn
+        self._searched = False
+        self._hits: dict[str, Hit] = {}  # by id: what the searches of one read found
 
     def add(
         self,
@@ -168,6 +170,12 @@ class BankTool:
         hits, served = self._found(query, limit)
         return compose_hits(hits, min(characters, served.context_chars))[0]
 
+    def drained(self) -> list[Hit] | None:
+        """What the searches found since the last call of this, in order; None without any."""
+        searched, self._searched = self._searched, False
+        found, self._hits = list(self._hits.values()), {}
+        return found if searched else None
+
     def count(self) -> int:
         """How many different units were added."""
         return len(self._ids)
@@ -206,6 +214,9 @@ class BankTool:
             # the engine would ask for them one by one
             self._words.words([word for word in words(query) if word not in STOP_WORDS])
         found = self._engine.retrieve(query, limit=limit, explained=0, pooled=False)
+        for hit in found.hits:
+            self._hits.setdefault(hit.id, hit)
+        self._searched = True
         return found.hits[: found.config.context_k if limit is None else limit], found.config
 
     def _store(self) -> None:

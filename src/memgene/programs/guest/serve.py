@@ -15,7 +15,8 @@ from typing import Any
 from memgene.programs.guest.chroma import chroma_module
 from memgene.programs.guest.loading import Loaded, load
 from memgene.programs.guest.modules import load_allowed
-from memgene.programs.guest.toolkit import Host, Logger, Toolkit
+from memgene.programs.guest.recalled import packed
+from memgene.programs.guest.toolkit import Host, Toolkit
 
 
 def prepare() -> None:
@@ -32,7 +33,8 @@ def begin(
     """Load the program of the first message: its contract as JSON, and its methods.
 
     `write {item, raw_text}` gives `{logs}`, `read {query}` gives `{text, type, logs}`, where `text`
-    is None if the program returned something that is no str, and `type` says what it returned.
+    is None if the program returned something that is no str, and `type` says what it returned. A
+    text that is made of hits of the bank comes with `{hits, shown}` (see `recalled`).
     """
     toolkit = Toolkit(host, first)
     return load_served(first, toolkit, chroma_module(lambda: toolkit.chroma))
@@ -44,16 +46,17 @@ def load_served(
     """The same with this toolkit, and what the program gets as `chromadb`."""
     now = datetime.fromisoformat(first["now"])
     program = load(first["source"], toolkit, first["seed"], now, chromadb)
-    served = _Served(program, toolkit.logger)
+    served = _Served(program, toolkit)
     return program.described(), {"write": served.write, "read": served.read}
 
 
 class _Served:
     """The methods of a loaded program. What it said before it failed comes with the next reply."""
 
-    def __init__(self, program: Loaded, logger: Logger) -> None:
+    def __init__(self, program: Loaded, toolkit: Toolkit) -> None:
         self._program = program
-        self._logger = logger
+        self._toolkit = toolkit
+        self._logger = toolkit.logger
 
     def write(self, params: Mapping[str, Any]) -> dict[str, Any]:
         item = self._program.item.filled(params["item"])
@@ -63,4 +66,12 @@ class _Served:
     def read(self, params: Mapping[str, Any]) -> dict[str, Any]:
         found = self._program.read(self._program.query.filled(params["query"]))
         text = str(found) if isinstance(found, str) else None
-        return {"text": text, "type": type(found).__name__, "logs": self._logger.drained()}
+        reply: dict[str, Any] = {
+            "text": text,
+            "type": type(found).__name__,
+            "logs": self._logger.drained(),
+        }
+        told = self._toolkit.recalled(text or "")
+        if told is not None:
+            reply |= {"hits": [packed(hit) for hit in told[0]], "shown": told[1]}
+        return reply

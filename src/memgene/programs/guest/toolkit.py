@@ -11,8 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memgene.programs.guest.database import Database, open_database
+from memgene.programs.guest.recalled import recalled
 
 if TYPE_CHECKING:
+    from memgene.core import Hit
     from memgene.programs.guest.bank import BankTool
     from memgene.programs.guest.chroma import ChromaClient
 
@@ -92,6 +94,15 @@ class Toolkit:
         from memgene.programs.guest.bank import BankTool
 
         return BankTool(self._first, self.embed, self.words)
+
+    def recalled(self, text: str) -> tuple[list[Hit], int] | None:
+        """The bank's hits that a text is made of (see `recalled`), of the searches since this was
+        last asked; None where it was not searched, or the text is the program's own."""
+        bank: BankTool | None = self.__dict__.get("bank")
+        found = None if bank is None else bank.drained()
+        if found is None:
+            return None
+        return recalled(text, found)
 
     def llm_completion(
         self, messages: str | Sequence[str | Mapping[str, Any]], **options: Any

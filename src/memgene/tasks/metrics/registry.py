@@ -212,8 +212,8 @@ def _ndcg(k: int) -> Metric:
 
 
 def _in_text(scored: Scored) -> float | None:
-    """Only for memories without a ranking: it must not stand beside recall@k."""
-    if not scored.evidence or scored.ranking is not None or not scored.evidence_texts:
+    """Of every context, ranked or not; reports do not show it beside recall@k."""
+    if not scored.evidence or not scored.evidence_texts:
         return None
     return evidence_in_text(scored.evidence_texts, scored.context)
 
@@ -253,7 +253,7 @@ def _registered() -> tuple[Metric, ...]:
         Metric(
             "evidence_in_text",
             Needs.CONTEXT,
-            "share of gold units whose text stands in the context; for memories without ranking",
+            "share of gold units whose text stands in the context",
             _in_text,
         ),
     )
