@@ -11,7 +11,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from memgene.api.evaluating import evaluate
     from memgene.api.evolving import EvolutionRun, evolve
-    from memgene.api.genome import GenomeDescription, describe_genome, verify_genome
+    from memgene.api.genome import GenomeDescription, describe_genome
+    from memgene.api.genome_check import GenomeCheck, verify_genome
+    from memgene.api.genome_diff import GenomeDiff, diff_genomes
+    from memgene.api.genome_pack import Packed, SigningKey, make_signing_key, pack_genome
     from memgene.api.harnesses import HarnessEntry, list_harnesses
     from memgene.api.health import Health, doctor
     from memgene.api.learned import FeedbackReceipt, LearnReceipt, Lessons
@@ -40,7 +43,9 @@ _HOMES = {
     "Added": "results",
     "EvolutionRun": "evolving",
     "FeedbackReceipt": "learned",
+    "GenomeCheck": "genome_check",
     "GenomeDescription": "genome",
+    "GenomeDiff": "genome_diff",
     "HarnessEntry": "harnesses",
     "Health": "health",
     "History": "results",
@@ -52,10 +57,12 @@ _HOMES = {
     "MemoryPage": "results",
     "MemoryRecord": "results",
     "ModelHealth": "model_health",
+    "Packed": "genome_pack",
     "ProgramCheck": "programs",
     "ProgramRun": "programs",
     "SearchHit": "results",
     "SearchResult": "results",
+    "SigningKey": "genome_pack",
     "Stats": "results",
     "Verification": "results",
     "check_program": "programs",
@@ -64,6 +71,7 @@ _HOMES = {
     "describe_genome": "genome",
     "describe_task": "tasks",
     "diff": "lineages",
+    "diff_genomes": "genome_diff",
     "doctor": "health",
     "evaluate": "evaluating",
     "evolve": "evolving",
@@ -71,10 +79,12 @@ _HOMES = {
     "list_harnesses": "harnesses",
     "list_levers": "levers",
     "list_tasks": "tasks",
+    "make_signing_key": "genome_pack",
     "open_task": "tasks",
+    "pack_genome": "genome_pack",
     "reembed": "reembedding",
     "run_program": "programs",
-    "verify_genome": "genome",
+    "verify_genome": "genome_check",
 }
 
 __all__ = [
@@ -82,7 +92,9 @@ __all__ = [
     "Added",
     "EvolutionRun",
     "FeedbackReceipt",
+    "GenomeCheck",
     "GenomeDescription",
+    "GenomeDiff",
     "HarnessEntry",
     "Health",
     "History",
@@ -94,10 +106,12 @@ __all__ = [
     "MemoryPage",
     "MemoryRecord",
     "ModelHealth",
+    "Packed",
     "ProgramCheck",
     "ProgramRun",
     "SearchHit",
     "SearchResult",
+    "SigningKey",
     "Stats",
     "Verification",
     "check_program",
@@ -106,6 +120,7 @@ __all__ = [
     "describe_genome",
     "describe_task",
     "diff",
+    "diff_genomes",
     "doctor",
     "evaluate",
     "evolve",
@@ -113,7 +128,9 @@ __all__ = [
     "list_harnesses",
     "list_levers",
     "list_tasks",
+    "make_signing_key",
     "open_task",
+    "pack_genome",
     "reembed",
     "run_program",
     "verify_genome",

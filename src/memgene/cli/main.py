@@ -19,8 +19,11 @@ from memgene.cli.verbs.evaluate import evaluate
 from memgene.cli.verbs.evolve import evolve
 from memgene.cli.verbs.export import export
 from memgene.cli.verbs.feedback import feedback
-from memgene.cli.verbs.genome import show as genome_show
-from memgene.cli.verbs.genome import verify as genome_verify
+from memgene.cli.verbs.genome.diff import diff as genome_diff
+from memgene.cli.verbs.genome.key import key as genome_key
+from memgene.cli.verbs.genome.pack import pack as genome_pack
+from memgene.cli.verbs.genome.show import show as genome_show
+from memgene.cli.verbs.genome.verify import verify as genome_verify
 from memgene.cli.verbs.get import get
 from memgene.cli.verbs.harnesses import harnesses
 from memgene.cli.verbs.history import history
@@ -92,9 +95,12 @@ def build() -> typer.Typer:
     app = make_app("Memory for LLM agents that evolves to fit the task it serves.")
     task = make_app("Work on task folders.")
     task.command("check")(task_check)
-    genome = make_app("Look at what evolved.")
+    genome = make_app("Look at what evolved, check it, hand it on.")
     genome.command("show")(genome_show)
+    genome.command("diff")(genome_diff)
     genome.command("verify")(genome_verify)
+    genome.command("pack")(genome_pack)
+    genome.command("key")(genome_key)
     program = make_app("Try memory programs.")
     program.command("check")(program_check)
     program.command("run")(program_run)

@@ -176,7 +176,7 @@ def lineage(view: LineageView) -> None:
     from memgene.reports.order import in_tree_order
 
     state = "" if view.finished else ", not finished"
-    root = Tree(Text(_printable(f"{view.run}: {view.strategy} evolution by {view.metric}{state}")))
+    root = Tree(Text(printable(f"{view.run}: {view.strategy} evolution by {view.metric}{state}")))
     branches = [root]
     for node, depth in in_tree_order(view.nodes):
         label = Text(_standing(node, view), style="bold" if node.id == view.best else "")
@@ -208,11 +208,11 @@ def _standing(node: Node, view: LineageView) -> str:
     questions = "question" if node.failures == 1 else "questions"
     parts += [f"broke on {node.failures} {questions}"] if node.failures else []
     parts += [f"{node.attempts} drafts"] if node.attempts > 1 else []
-    return " ".join([*parts, "·", _printable(node.title) or "(without a title)"])
+    return " ".join([*parts, "·", printable(node.title) or "(without a title)"])
 
 
 def _rejections(node: Node) -> list[str]:
-    return [_printable(f"{each.stage}: {each.reason}") for each in node.rejections]
+    return [printable(f"{each.stage}: {each.reason}") for each in node.rejections]
 
 
 def difference(found: CandidateDiff) -> None:
@@ -220,7 +220,7 @@ def difference(found: CandidateDiff) -> None:
     from memgene.reports.numbers import interval, points, probability, signed, value
 
     rows = [
-        (name, points(node.score), str(node.status), _printable(node.title))
+        (name, points(node.score), str(node.status), printable(node.title))
         for name, node in zip(found.names, (found.a, found.b), strict=True)
     ]
     table(("candidate", found.metric, "status", "title"), rows)
@@ -247,7 +247,7 @@ def difference(found: CandidateDiff) -> None:
     if found.learning is not None:
         _learned(found.learning, found.names)
     for line in found.patch.splitlines():
-        say(_printable(line, keep=" \t"))
+        say(printable(line, keep=" \t"))
     if not found.patch and not found.levers and not (found.learning and found.learning.changed):
         say("the two are equal")
 
@@ -338,7 +338,7 @@ def runs(found: RunsView) -> None:
         table(("storage architecture", "programs"), [(str(k), str(n)) for k, n in counts], 1)
 
 
-def _printable(text: str, keep: str = "") -> str:
+def printable(text: str, keep: str = "") -> str:
     """Text on one line that a terminal can do nothing with but show it."""
     shown = text if keep else " ".join(text.split())
     return "".join(c if c.isprintable() or c in keep else "�" for c in shown)

@@ -1,6 +1,7 @@
 """What evolves, as data: the genome bundle."""
 
-from memgene.genome.bundle import GenomeBundle, Score
-from memgene.genome.parts import read_config
+from memgene.genome.bundle import GenomeBundle
+from memgene.genome.head import Score
+from memgene.genome.parts import config_files, read_config
 
-__all__ = ["GenomeBundle", "Score", "read_config"]
+__all__ = ["GenomeBundle", "Score", "config_files", "read_config"]

@@ -1,0 +1,1 @@
+"""memgene genome show|diff|verify|pack|key: one file per verb."""
