@@ -84,6 +84,15 @@ def seal(task: Task, division: Division, seed: int = 0) -> tuple[DevVal, SealedT
     return data, SealedTest(test, division.groups(Split.TEST))
 
 
+def spread_sample(questions: Questions, most: int, seed: int) -> Questions:
+    """About `most` of the questions, in the proportion of their groups; all where there are no
+    more."""
+    if len(questions) <= most:
+        return questions
+    chosen = _sample(questions, most / len(questions), f"{seed}:learning")
+    return tuple(q for q in questions if q.id in chosen)
+
+
 def _counted_only(task: Task) -> Task:
     return replace(task, questions=counted(task))
 

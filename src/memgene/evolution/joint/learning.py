@@ -18,6 +18,7 @@ from memgene.evolution.joint.plan import Arm
 from memgene.evolution.joint.turn import TurnTools, named
 from memgene.evolution.rundir import RunFolder
 from memgene.evolution.scoring import mean
+from memgene.evolution.sealed import spread_sample
 from memgene.retrieval.config import ROUTED
 from memgene.tasks.task import Regime
 
@@ -25,7 +26,7 @@ _MADE = "001"
 
 
 class LearningPass:
-    """One pass over the dev questions that are diagnosed by: the router learns, or the memory.
+    """One pass over some of the dev questions: the router learns, or the memory.
 
     What is learned is learned with the bank alone; it is judged with the whole genome.
     """

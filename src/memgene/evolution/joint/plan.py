@@ -45,9 +45,11 @@ class JointPlan:
         patience: passes without gain after which an arm is skipped.
         discount: of an older pass against the next newer one in an arm's gain per cost, in [0, 1].
         kept: programs of the last structure pass that the next one begins with.
-        program, coevolve: how programs are searched for, and how router and values learn; a router
-            tries four weights a question, half of what the strategy `coevolve` tries: its pass
-            must leave the other arms something of the budget.
+        learning_items: dev questions that a pass of router or values learns from, at most.
+        program, coevolve: how programs are searched for, and how router and values learn. A search
+            begins with the bank and one program that does without; a router tries four weights a
+            question, half of what the strategy `coevolve` tries: a pass must leave the other arms
+            something of the budget.
     """
 
     schedule: JointSchedule = JointSchedule.ALTERNATING
@@ -57,8 +59,11 @@ class JointPlan:
     rounds: int = 4
     patience: int = 2
     discount: float = 0.5
-    kept: int = 3
-    program: ProgramPlan = ProgramPlan(search=Search.MAX, finalists=0)  # noqa: RUF009 - frozen
+    kept: int = 2
+    learning_items: int = 200
+    program: ProgramPlan = ProgramPlan(  # noqa: RUF009 - frozen
+        search=Search.MAX, finalists=0, seeds=("bank", "hybrid")
+    )
     coevolve: CoevolvePlan = CoevolvePlan(  # noqa: RUF009 - frozen
         cycles=1, fit=False, learner=RouterSettings(samples=4)
     )
@@ -70,7 +75,7 @@ class JointPlan:
             given = ", ".join(self.arms) or "none"
             raise InputError(f"arms are some of {', '.join(Arm)}, each once; got {given}")
         object.__setattr__(self, "arms", tuple(Arm(arm) for arm in self.arms))
-        for name in ("passes", "iterations", "rounds", "patience", "kept"):
+        for name in ("passes", "iterations", "rounds", "patience", "kept", "learning_items"):
             if getattr(self, name) < 1:
                 raise InputError(f"{name} must be at least 1, got {getattr(self, name)}")
         if not 0 <= self.discount <= 1:
