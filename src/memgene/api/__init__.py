@@ -37,6 +37,8 @@ if TYPE_CHECKING:
         Verification,
     )
     from memgene.api.tasks import check_task, describe_task, list_tasks, open_task
+    from memgene.api.transfer_report import TransferReport
+    from memgene.api.transferring import transfer
 
 _HOMES = {
     "AddReceipt": "results",
@@ -64,6 +66,7 @@ _HOMES = {
     "SearchResult": "results",
     "SigningKey": "genome_pack",
     "Stats": "results",
+    "TransferReport": "transfer_report",
     "Verification": "results",
     "check_program": "programs",
     "check_task": "tasks",
@@ -84,6 +87,7 @@ _HOMES = {
     "pack_genome": "genome_pack",
     "reembed": "reembedding",
     "run_program": "programs",
+    "transfer": "transferring",
     "verify_genome": "genome_check",
 }
 
@@ -113,6 +117,7 @@ __all__ = [
     "SearchResult",
     "SigningKey",
     "Stats",
+    "TransferReport",
     "Verification",
     "check_program",
     "check_task",
@@ -133,6 +138,7 @@ __all__ = [
     "pack_genome",
     "reembed",
     "run_program",
+    "transfer",
     "verify_genome",
 ]
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import IO
 
-from memgene.api import transfer
+from memgene.api import exchange
 from memgene.api.filters import read_scope, scope_if_given
 from memgene.api.messages import read_time
 from memgene.api.results import (
@@ -49,7 +49,7 @@ class Upkeep:
 
     def export(self, target: str | Path | IO[str]) -> Count:
         """Write every memory with its vector, relations and values as JSON lines."""
-        return Count(transfer.export(self._bank, target))
+        return Count(exchange.export(self._bank, target))
 
     def import_(self, origin: str | Path | IO[str]) -> ImportReceipt:
         """Read what `export` wrote, all or nothing; memories that are already there are merged.
@@ -57,7 +57,7 @@ class Upkeep:
         Vectors are taken as they are when this memory's embedder made them; otherwise they are
         set aside, and the memories embedded anew.
         """
-        return transfer.read(self._engine, origin)
+        return exchange.read(self._engine, origin)
 
     def consolidate(
         self,

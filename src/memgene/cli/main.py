@@ -40,6 +40,7 @@ from memgene.cli.verbs.search import search
 from memgene.cli.verbs.stats import stats
 from memgene.cli.verbs.task_check import check as task_check
 from memgene.cli.verbs.tasks import tasks
+from memgene.cli.verbs.transfer import transfer
 from memgene.cli.verbs.update import update
 from memgene.cli.verbs.verify import verify
 
@@ -54,6 +55,7 @@ _VERBS: Mapping[str, Callable[..., None]] = {
     "lineage": lineage,
     "diff": diff,
     "compare": compare,
+    "transfer": transfer,
     "add": add,
     "search": search,
     "get": get,

@@ -30,6 +30,7 @@ def add(
         bool,
         typer.Option("--messages", help="The text is messages: a JSON list, or one per line."),
     ] = False,
+    genome: options.Genome = None,
     embedder: options.Embedder = None,
     json: options.Json = False,
 ) -> None:
@@ -42,7 +43,7 @@ def add(
     said = inputs.messages(given) if messages else given.strip()
     about = inputs.json_object(metadata, "--metadata")
     moment = inputs.moment(time, "--time")
-    with inputs.open_memory(db, embedder=embedder, make=True) as memory:
+    with inputs.open_memory(db, genome=genome, embedder=embedder, make=True) as memory:
         receipt = memory.add(
             said,
             user_id=user_id,

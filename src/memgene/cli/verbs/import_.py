@@ -21,14 +21,15 @@ def import_(
         str, typer.Argument(metavar="FILE", help="File that export wrote; - reads stdin.")
     ],
     db: options.Db = None,
+    genome: options.Genome = None,
     embedder: options.Embedder = None,
     json: options.Json = False,
 ) -> None:
     """Read what export wrote; what is there is merged."""
-    from memgene.api.transfer import opened
+    from memgene.api.exchange import opened
 
     with opened(sys.stdin if origin == inputs.STDIN else origin, "r") as lines:
-        receipt = _read(lines, db, embedder)
+        receipt = _read(lines, db, genome, embedder)
     counts = Counter(one.event for one in receipt)
     if json:
         output.json_line(
@@ -48,14 +49,16 @@ def import_(
         )
 
 
-def _read(lines: IO[str], db: str | None, embedder: str | None) -> ImportReceipt:
+def _read(
+    lines: IO[str], db: str | None, genome: Path | None, embedder: str | None
+) -> ImportReceipt:
     """The import; an export that cannot be read makes no file."""
-    from memgene.api.transfer import check
+    from memgene.api.exchange import check
 
     if not Path(inputs.bank_path(db, make=True)).exists():
         if not lines.seekable():
             lines = io.StringIO(lines.read())
         check(lines)
         lines.seek(0)
-    with inputs.open_memory(db, embedder=embedder, make=True) as memory:
+    with inputs.open_memory(db, genome=genome, embedder=embedder, make=True) as memory:
         return memory.import_(lines)

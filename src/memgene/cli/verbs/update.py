@@ -19,11 +19,12 @@ def update(
     agent_id: options.AgentId = None,
     run_id: options.RunId = None,
     metadata: options.Metadata = None,
+    genome: options.Genome = None,
     embedder: options.Embedder = None,
     json: options.Json = False,
 ) -> None:
     """Change a memory's text, its metadata, or both."""
-    with inputs.open_memory(db, embedder=embedder) as memory:
+    with inputs.open_memory(db, genome=genome, embedder=embedder) as memory:
         changed = memory.update(
             id,
             None if text is None else inputs.words(text).strip(),

@@ -1,0 +1,98 @@
+"""Genomes on tasks they did not evolve on."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import memgene
+from memgene.api import transfer
+from memgene.core import Budget, InputError
+from memgene.evaluation.records import read_cases
+from memgene.tasks.part import counted
+from memgene.tasks.task import Task
+from memgene.testing import tiny_task
+
+HOME = tiny_task()
+
+
+def elsewhere() -> Task:
+    """The same kind of task with other data."""
+    return replace(HOME, name="elsewhere", questions=HOME.questions[:-1], fingerprint="other data")
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("runs") / "home"
+    memgene.evolve(HOME, metric="recall@10", budget=Budget(iterations=2), run_dir=folder, seed=1)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def folded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("runs") / "folded"
+    memgene.evolve(
+        HOME, metric="recall@10", budget=Budget(iterations=1), run_dir=folder, folds=2, harness=()
+    )
+    return folder
+
+
+def test_every_genome_stands_beside_the_untuned_start(run: Path, tmp_path: Path) -> None:
+    found = transfer([run], [HOME, elsewhere()], tmp_path, folds=2)
+    assert [(c.memory, c.task, c.home) for c in found.cells] == [
+        ("start", "tiny", False),
+        ("home", "tiny", True),
+        ("start", "elsewhere", False),
+        ("home", "elsewhere", False),
+    ]
+    assert found.divisions == {"tiny": "seed 1", "elsewhere": "2 folds, seed 0"}
+    at_home = found.cell("home", "tiny", "offline")
+    assert "recall@10" in at_home.paired
+    assert found.cell("start", "tiny", "offline").paired == {}
+
+
+def test_at_home_the_same_questions_are_held_out_as_in_the_run(run: Path, tmp_path: Path) -> None:
+    found = transfer([run], [HOME], tmp_path).cell("home", "tiny", "offline")
+    kept = read_cases(run / "final" / "evolved" / "cases.jsonl")
+    assert {
+        c.question_id: c.scores["recall@10"] for c in found.cases if "recall@10" in c.scores
+    } == {c.question_id: c.scores["recall@10"] for c in kept if "recall@10" in c.scores}
+    assert len(found.cases) == len(kept)
+
+
+def test_each_fold_is_tested_with_its_own_genome(folded: Path, tmp_path: Path) -> None:
+    found = transfer([folded], [HOME], tmp_path)
+    assert len(found.cell("folded", "tiny", "offline").cases) == len(counted(HOME))
+    assert found.divisions == {"tiny": "2 folds, seed 0"}
+
+
+def test_tables_and_numbers_are_kept(run: Path, tmp_path: Path) -> None:
+    found = transfer([run], [elsewhere()], tmp_path, metrics=("token_f1",))
+    assert json.loads((tmp_path / "transfer.json").read_text()) == found.to_json()
+    page = (tmp_path / "transfer.md").read_text()
+    assert "| memory | token_f1 | − start |" in page
+    [table] = found.tables()
+    assert [row[0] for row in table.rows] == ["start", "home"]
+
+
+def test_runs_that_divided_a_task_differently_cannot_be_tested_together(
+    run: Path, folded: Path, tmp_path: Path
+) -> None:
+    with pytest.raises(InputError, match="divided tiny differently"):
+        transfer([run, folded], [HOME], tmp_path)
+
+
+def test_other_data_of_the_same_task_are_refused(run: Path, tmp_path: Path) -> None:
+    changed = replace(elsewhere(), name=HOME.name)
+    with pytest.raises(InputError, match="evolved on other data of tiny"):
+        transfer([run], [changed], tmp_path)
+
+
+def test_nothing_to_measure_is_refused(run: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="name at least one of each"):
+        transfer([run], [], tmp_path)
+    with pytest.raises(InputError, match="name at least one of each"):
+        transfer([], [HOME], tmp_path)
