@@ -13,6 +13,7 @@ from typer.testing import Result
 from memgene.bank import open_bank
 from memgene.genome import GenomeBundle
 from memgene.retrieval.config import RetrievalConfig
+from memgene.testing.programs import program_text
 
 Run = Callable[..., Result]
 Ask = Callable[..., Any]
@@ -326,3 +327,25 @@ def test_learn_tells_what_it_did_and_how_to_take_it_back(run: Run, ask: Ask, db:
 )
 def test_what_contradicts_itself_is_wrong_usage(run: Run, db: str, arguments: list[str]) -> None:
     assert run(*arguments, "--db", db).exit_code == 2
+
+
+def test_verbs_that_write_take_a_genome_with_a_program(
+    ask: Ask, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMGENE_SANDBOX_LEVEL", "rlimits")
+    source = program_text(read='return " | ".join(self.texts)')
+    bundle = GenomeBundle(RetrievalConfig(), "hashing", "program", program=source)
+    genome = str(bundle.save(tmp_path / "best.memgene"))
+    where = ("--db", "p.db", "--genome", genome)
+    (added,) = ask("add", "Ann likes pears.", *where)["results"]
+    ask("export", "all.jsonl", "--db", "p.db")
+    ask("update", added["id"], "Ann likes plums.", *where)
+    (hit,) = ask("search", "fruit", *where)["results"]
+    assert (hit["text"], list(hit["why"]["views"])) == ("Ann likes plums.", ["program"])
+    again = ("--db", "q.db", "--genome", genome)
+    assert ask("import", "all.jsonl", *again)["count"] == 1
+    assert ask("search", "fruit", *again)["results"][0]["text"] == "Ann likes pears."
+    assert ask("stats", "--db", "q.db")["embedder"] == "hashing-64"
+    refused = run("feedback", added["id"], "--reward", "1", *where)
+    assert refused.exit_code == 2
+    assert "knows no values of memories" in refused.stderr

@@ -28,6 +28,10 @@ class Learning:
     def _engine(self) -> MemoryEngine:
         raise NotImplementedError
 
+    def _refuse(self, verb: str) -> None:
+        """Raises InputError where what this memory searches by cannot learn."""
+        raise NotImplementedError
+
     def feedback(
         self,
         hits_or_ids: Feedback,
@@ -56,6 +60,7 @@ class Learning:
         Raises NotFoundError for an unknown id, and for another owner's when any of the owner's
         ids is given; then nothing is changed.
         """
+        self._refuse("feedback")
         reward = checking.share(reward, "reward")
         use = use_of(hits_or_ids, query, answer)
         scope = scope_if_given(user_id, agent_id, run_id)
@@ -97,6 +102,7 @@ class Learning:
         then no router is trained, because it serves all of them. `progress(done, total, what)` is
         called as the work goes on.
         """
+        self._refuse("learn")
         if most is not None:
             most = checking.whole(most, "most", 1)
         scope = scope_if_given(user_id, agent_id, run_id)

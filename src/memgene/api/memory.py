@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any, Self
 from memgene.api import checking
 from memgene.api.facts import add_with_facts
 from memgene.api.filters import read_filter, read_scope, scope_if_given
+from memgene.api.inherited import Inherited
 from memgene.api.learning import Learning
 from memgene.api.lookup import not_found, several
 from memgene.api.messages import Messages, read, read_time
-from memgene.api.opening import check_fit, load, recipe
+from memgene.api.opening import check_fit, chosen_for_bank, load, recipe
 from memgene.api.results import (
     Added,
     AddReceipt,
@@ -29,6 +30,7 @@ from memgene.api.results import (
     SearchHit,
     SearchResult,
 )
+from memgene.api.retold import kept_mark, marked
 from memgene.api.turns import placed
 from memgene.api.upkeep import Upkeep
 from memgene.bank import open_bank
@@ -39,11 +41,14 @@ from memgene.embed import Embedder, WordVectors, word_vectors
 from memgene.engine import MemoryEngine, compose, units_from_episode
 from memgene.engine.models import EngineModels
 from memgene.llm.roles import RoleModels
+from memgene.programs.stage_host import SandboxedStages
 from memgene.retrieval.config import RetrievalConfig
 from memgene.retrieval.needs import needs_llm
+from memgene.sandbox import Level
 from memgene.settings import load_settings
 
 if TYPE_CHECKING:
+    from memgene.api.served_program import ServedProgram
     from memgene.genome import GenomeBundle
 
 
@@ -53,6 +58,11 @@ class Memory(Learning, Upkeep):
     `path`: a file (made when absent) or `:memory:`. `genome`: a bundle that evolution made, such
     as `RUN/best`; without one, `config` or the default configuration. `embedder`: a name
     (`static`, `hashing`, `minilm`, …) or an object; by default the genome's, else the settings'.
+
+    A genome with a program searches by that program, in a sandbox: each reader's is written the
+    episodes of the bank that it may see. What learns values of memories (`feedback`, `learn`) and
+    filters other than the owner's are refused then. What a genome learned about memories joins
+    them where they are.
 
     `models`: language models by role, for configurations that call them (default: as settings name
     them); such a configuration may store facts in place of turns.
@@ -77,6 +87,7 @@ class Memory(Learning, Upkeep):
         chosen = recipe(genome, config)
         self._llms = models
         self._own_llms: RoleModels | None = None
+        self._stages: SandboxedStages | None = None
         self.config = chosen.config
         self.genome = chosen.genome
         asked = genome is not None or embedder is not None
@@ -85,31 +96,48 @@ class Memory(Learning, Upkeep):
         self._wanted = load(wanted) if asked else wanted
         self._made: MemoryEngine | None = None
         self._making = Lock()
+        self._inherited = Inherited(self.genome)
+        self._program: ServedProgram | None = None
         self._bank: Bank = open_bank(path)
         try:
             if asked:
-                _ = self._engine
+                _ = self._writer
+            if chosen.genome is not None and chosen.genome.program is not None:
+                from memgene.api.served_program import ServedProgram
+
+                self._program = ServedProgram(chosen.genome, self._writer, self._llms)
         except BaseException:
-            self._bank.close()
+            self.close()
             raise
 
     @property
-    def _engine(self) -> MemoryEngine:
+    def _writer(self) -> MemoryEngine:
         """The engine, made when first needed: verbs that only look at facts load no embedder."""
         with self._making:
             if self._made is None:
                 embedder = load(self._wanted)
                 check_fit(self._bank, embedder, self.genome)
                 words = embedder if isinstance(embedder, WordVectors) else word_vectors()
-                models = self._models()
-                self._made = MemoryEngine(self._bank, embedder, self.config, words, models)
+                config = chosen_for_bank(self.config, self.genome)
+                models = self._models(config)
+                self._made = MemoryEngine(self._bank, embedder, config, words, models)
             return self._made
 
-    def _models(self) -> EngineModels:
-        """The language models that the configuration calls, as given or as settings name them."""
-        if self._llms is None and needs_llm(self.config):
+    @property
+    def _engine(self) -> MemoryEngine:
+        """The engine over a bank that has what the genome learned about it."""
+        engine = self._writer
+        self._inherited.into(engine)
+        return engine
+
+    def _models(self, config: RetrievalConfig) -> EngineModels:
+        """The language models that the configuration calls, as given or as settings name them, and
+        who runs its stages."""
+        if self._llms is None and needs_llm(config):
             self._llms = self._own_llms = RoleModels(load_settings().llm)
-        return EngineModels.of(self._llms, self.config)
+        if config.stages and self._stages is None:
+            self._stages = SandboxedStages(require=Level.named(load_settings().sandbox.level))
+        return replace(EngineModels.of(self._llms, config), stages=self._stages)
 
     # -- writing
     def add(
@@ -137,14 +165,15 @@ class Memory(Learning, Upkeep):
             text_or_messages, event_time=time, source=source, run_id=run_id, metadata=metadata
         )
         episode = handed.episode
-        if self.config.extraction != "off":
-            return AddReceipt(add_with_facts(self._engine, handed, scope))
+        engine = self._writer
+        if engine.config.extraction != "off":
+            return AddReceipt(add_with_facts(engine, handed, scope))
         single = isinstance(text_or_messages, str) and source is None
         # A lone text needs no place among others, so nobody has to wait while it is embedded.
         with nullcontext() if single else self._bank.atomic():
             units = self._units(episode, scope, single)
             units = [replace(u, metadata={**u.metadata, **episode.metadata}) for u in units]
-            receipts = iter(self._engine.write(units))
+            receipts = iter(engine.write(units))
         return AddReceipt(
             tuple(
                 Added.of(next(receipts), note) if message.content.strip() else Added.wordless(note)
@@ -176,10 +205,10 @@ class Memory(Learning, Upkeep):
         with self._bank.atomic():
             unit = self._one(id, scope)
             if metadata is not None:
-                unit = replace(unit, metadata=about)
+                unit = replace(unit, metadata={**kept_mark(unit), **about})
             if text is None:
                 return MemoryRecord.of(self._bank.update(unit))
-            return MemoryRecord.of(self._engine.rewrite(unit, text))
+            return MemoryRecord.of(self._writer.rewrite(unit, text))
 
     def delete(
         self,
@@ -248,6 +277,8 @@ class Memory(Learning, Upkeep):
         limit = checking.whole(limit, "limit", 1)
         scope = read_scope(user_id, agent_id, run_id, filters)
         where = read_filter(filters)
+        if self._program is not None:
+            return self._program.search(query, scope, limit, where)
         found = self._engine.retrieve(query, scope, limit=limit, where=where, pooled=False)
         context, _ = compose(found)
         hits = tuple(SearchHit.of(hit, query) for hit in found.hits)
@@ -324,6 +355,10 @@ class Memory(Learning, Upkeep):
     # -- closing
     def close(self) -> None:
         """Release the file. The memory cannot be used afterwards."""
+        if self._program is not None:
+            self._program.close()
+        if self._stages is not None:
+            self._stages.close()
         self._bank.close()
         if self._own_llms is not None:
             self._own_llms.close()
@@ -344,8 +379,17 @@ class Memory(Learning, Upkeep):
         units = units_from_episode(episode, scope)
         if single:
             return [replace(u, source=None, turn_start=None, turn_end=None) for u in units]
-        stored = self._bank.scan(scope, Filter(sources=(episode.id,)))
-        return placed(units, [u for u in stored if u.scope == scope and u.turn_start is not None])
+        found = self._bank.scan(scope, Filter(sources=(episode.id,)))
+        stored = [u for u in found if u.scope == scope and u.turn_start is not None]
+        # Turns of a new source stay where they are: a turn's place is part of its identity.
+        units = placed(units, stored) if stored else units
+        if self._program is None:
+            return units
+        return marked(units, episode, self._bank, continues=bool(stored))
+
+    def _refuse(self, verb: str) -> None:
+        if self._program is not None:
+            self._program.refuse(verb)
 
     def _one(self, id: str, scope: Scope | None) -> MemoryUnit:
         return several(self._bank, [checking.text(id, "id")], scope)[0]

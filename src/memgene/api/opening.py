@@ -59,12 +59,13 @@ def recipe(genome: str | Path | GenomeBundle | None, config: RetrievalConfig | N
 
     checking.instance(genome, (str, Path, GenomeBundle), "genome", "a path or a GenomeBundle")
     bundle = genome if isinstance(genome, GenomeBundle) else GenomeBundle.load(Path(genome))
-    if bundle.program is not None:
-        raise InputError(
-            f"genome {bundle.id} holds an evolved program, and Memory works with a configuration; "
-            "evaluate the program as harness genome:PATH"
-        )
     return Recipe(bundle.config, bundle)
+
+
+def chosen_for_bank(config: RetrievalConfig, genome: GenomeBundle | None) -> RetrievalConfig:
+    """The configuration of the engine over the bank: where a program searches, the genome's is for
+    the program's own bank, and the engine writes only."""
+    return config if genome is None or genome.program is None else RetrievalConfig()
 
 
 def load(embedder: str | Embedder) -> Embedder:
