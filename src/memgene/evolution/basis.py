@@ -1,16 +1,80 @@
-"""What a co-evolution starts from: the preset's configuration, or a genome of an earlier run."""
+"""What an evolution starts from in place of its preset's start: a genome of an earlier run."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from memgene.core import InputError
 from memgene.evolution.coevolve.plan import CoevolvePlan
 from memgene.evolution.progress import Place
 from memgene.evolution.rundir import BEST
 from memgene.genome import GenomeBundle
+from memgene.programs.program import Program
 from memgene.retrieval.config import RetrievalConfig
 from memgene.tasks.task import Task
+
+
+@dataclass(frozen=True, slots=True)
+class StartGenome:
+    """What is taken over of a base: its configuration without the router, and its program. What
+    else it learned stays behind: router and values have seen the questions that judge a run on the
+    same task, and mean nothing on another. `id` names the base."""
+
+    config: RetrievalConfig
+    program: Program | None
+    id: str
+
+
+def start_genome(
+    base: str,
+    task: Task,
+    embedder: str,
+    division: tuple[str, int] | None,
+    place: Place,
+    held: Mapping[str, Any],
+) -> StartGenome | None:
+    """The genome that `base` names (a bundle, a run, or a run with folds: each fold its own), held
+    levers applied; None without a base. `division` is how this run divides the task, and its seed;
+    None: nothing will be tested, so that any base will do.
+
+    Raises InputError when the base was evolved with another embedder, or on this task, or another
+    part of it, by another division: it would have seen what is tested here.
+    """
+    if not base:
+        return None
+    bundle = GenomeBundle.load(_folder(Path(base), place))
+    said = f"base {base}"
+    if bundle.embedder != embedder:
+        raise InputError(f"{said} evolved with embedder {bundle.embedder}, this run has {embedder}")
+    if division is not None:
+        _refuse_what_saw_the_test(bundle, task, division, said)
+    config = holding(bundle.config.changed(router=None), held)
+    program = None if bundle.program is None else Program(bundle.program)
+    return StartGenome(config, program, bundle.id)
+
+
+def holding(config: RetrievalConfig, held: Mapping[str, Any]) -> RetrievalConfig:
+    """The configuration with levers held at a value, overrides for types of question too."""
+    if not held:
+        return config
+    per_type = {
+        kind: {name: value for name, value in levers.items() if name not in held}
+        for kind, levers in config.per_type.items()
+    }
+    return replace(config.changed(**held), per_type=per_type)
+
+
+def retriever(found: StartGenome | None, base: str, what: str) -> RetrievalConfig | None:
+    """The configuration of a base, for what cannot start from a program. Raises InputError where
+    it holds one."""
+    if found is None:
+        return None
+    if found.program is not None:
+        raise InputError(f"base {base} holds an evolved program; {what} starts from a retriever")
+    return found.config
 
 
 def start_config(
@@ -20,26 +84,11 @@ def start_config(
     division: tuple[str, int] | None,
     place: Place,
 ) -> RetrievalConfig:
-    """The configuration both learners start from; learned weights in it are to be fitted anew.
-    What else the base learned stays behind: its router and values have seen the questions that
-    judge this run's. `division` is how this run divides the task, and its seed; None: nothing will
-    be tested, so that any base will do.
-
-    Raises InputError when the base holds a program, was evolved with another embedder, or was
-    evolved on this task, or another part of it, by another division: it would have seen what is
-    tested here.
-    """
-    if not plan.base:
-        return plan.start()
-    bundle = GenomeBundle.load(_folder(Path(plan.base), place))
-    said = f"base {plan.base}"
-    if bundle.program is not None:
-        raise InputError(f"{said} holds an evolved program; co-evolution starts from a retriever")
-    if bundle.embedder != embedder:
-        raise InputError(f"{said} evolved with embedder {bundle.embedder}, this run has {embedder}")
-    if division is not None:
-        _refuse_what_saw_the_test(bundle, task, division, said)
-    return bundle.config.changed(**{"router": None, **plan.levers})
+    """The configuration both learners of a co-evolution start from; learned weights in it are to
+    be fitted anew. Raises as `start_genome`, and InputError when the base holds a program."""
+    found = start_genome(plan.base, task, embedder, division, place, {})
+    config = retriever(found, plan.base, "co-evolution")
+    return plan.start() if config is None else config.changed(**plan.levers)
 
 
 def _refuse_what_saw_the_test(

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from memgene.evolution.diagnosis import is_ranking
-from memgene.evolution.means import Means, Use, use_of
+from memgene.evolution.means import Held, Means, Use, use_of
 from memgene.retrieval.config import RetrievalConfig, levers
 from memgene.retrieval.levers import Need
 
@@ -21,6 +21,10 @@ _ROUTES = ("lexical", "dense")  # what fusion q_rrf searches, with its own numbe
 _VIEWS_ONLY = ("entity_swap", "entity_swap_k", "window")
 # The learned fusion reads weights too: features look at the untrained fusion's best candidates.
 _WEIGHTED = ("weighted_sum", "rrf", LEARNED)
+# What switching a view on may set beside it.
+_WITH: Mapping[str, tuple[str, ...]] = {
+    f"{view}_k": (f"weight_{view}", *(("window",) if view == "window" else ())) for view in VIEWS
+}
 # These act beside or after scoring, so learned weights stay valid when they change.
 AFTER_SCORING = frozenset(
     {
@@ -205,7 +209,9 @@ def may_differ_by_type(config: RetrievalConfig, lever: str) -> bool:
 
 
 def possible(lever: str, available: Means) -> bool:
-    """Whether what the lever needs is there at all."""
+    """Whether what the lever needs is there at all, and nothing holds it or what goes with it."""
+    if any(Held(name) in available for name in (lever, *_WITH.get(lever, ()))):
+        return False
     needs = levers()[lever].needs
     if Need.LLM in needs and use_of(lever) not in available:
         return False

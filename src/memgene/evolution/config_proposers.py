@@ -5,7 +5,7 @@ from __future__ import annotations
 from memgene.evolution.budget import BudgetMeter
 from memgene.evolution.consulting import Consultant
 from memgene.evolution.llm_proposer import LLMProposer
-from memgene.evolution.means import Means
+from memgene.evolution.means import Held, Means
 from memgene.evolution.proposers import Proposer, RandomProposer
 from memgene.evolution.rules import RuleProposer
 from memgene.evolution.rundir import RunFolder
@@ -17,8 +17,10 @@ def proposers_of(
     bench: Workbench, available: Means, run: RunFolder, meter: BudgetMeter, spending: Spending
 ) -> tuple[Proposer, Proposer]:
     """The proposer that the run's settings ask for, and the one that explores. `available` is what
-    levers may need; `run` keeps what a model was asked and said."""
+    levers may need, and levers that the run holds are not touched; `run` keeps what a model was
+    asked and said."""
     settings, metric = bench.settings, bench.metric
+    available = frozenset({*available, *(Held(name) for name in settings.held)})
     most = settings.plan.max_changes
     explorer = RandomProposer(available, metric, most, "exploring after flat rounds")
     if settings.proposer == "random":

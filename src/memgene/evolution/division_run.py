@@ -7,6 +7,7 @@ from typing import Generic, Protocol, TypeVar
 
 from memgene.agents.protocol import Agent
 from memgene.core import Budget
+from memgene.evolution.basis import StartGenome, start_genome
 from memgene.evolution.budget import BudgetMeter
 from memgene.evolution.events import Finished, RunStarted
 from memgene.evolution.final import FinalOutcome, FinalReport, FinalTools
@@ -69,12 +70,29 @@ class DivisionRun(ABC, Generic[O]):
         self._run = run
         self._data = data
         self._origin = origin
+        self._place = place
         self._meter = BudgetMeter(self._limits())
         self._spending = Spending(run.journal, self._meter, bench.ledger)
         self._final_meter = BudgetMeter(Budget())
         self._reporter = Reporter(progress, self._meter, bench.settings.rounds, place)
         self._learner = RememberingLearner(bench.learner(data.task, data.training))
         self._learnable = bool(data.task.episodes) and can_learn(data.dev)
+
+    def _start_genome(self) -> StartGenome | None:
+        """The genome to start from, where the settings name one."""
+        bench, settings = self._bench, self._settings
+        divided = (self._origin, settings.seed)
+        return start_genome(
+            settings.base, bench.task, settings.embedder, divided, self._place, settings.held
+        )
+
+    def _parents(self, replaced: str | None) -> tuple[str, ...]:
+        """Ids of the genomes that the promoted one came from: the one it replaced, or the base
+        where it replaced none."""
+        if replaced is not None:
+            return (replaced,)
+        base = self._start_genome()
+        return () if base is None else (base.id,)
 
     def _limits(self) -> Budget:
         """What the search may spend."""

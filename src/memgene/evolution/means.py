@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
@@ -18,7 +19,14 @@ class Use(StrEnum):
     ANSWER = "answer"
 
 
-Means: TypeAlias = frozenset[Need | Use]
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A lever that must stay as it is."""
+
+    lever: str
+
+
+Means: TypeAlias = frozenset[Need | Use | Held]
 
 _USES: Mapping[str, Use] = {
     "extraction": Use.EXTRACT,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -116,9 +116,10 @@ class EvolveSettings:
         """How router and memory learn."""
         if self.strategy == "joint":
             return self.jointly.coevolve
-        if self.coevolve is not None:
-            return self.coevolve
-        return coevolve_plan(self.preset, self.agent)
+        plan = self.coevolve or coevolve_plan(self.preset, self.agent)
+        if not self.base and not self.held:
+            return plan
+        return replace(plan, base=self.base or plan.base, levers={**plan.levers, **self.held})
 
     @property
     def jointly(self) -> JointPlan:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from memgene.core import InputError
+from memgene.evolution.basis import holding, retriever, start_genome
 from memgene.evolution.budget import BudgetMeter
 from memgene.evolution.candidates import Candidates
 from memgene.evolution.coevolve.single import CoEvolution
@@ -87,6 +89,7 @@ def prepare(
                 f"metric {metric.name} applies to none of the {name} questions "
                 f"({metric.description}); choose another with --metric"
             )
+    _require_base(bench, division, place)
     meter = BudgetMeter(bench.settings.budget)
     if bench.settings.strategy == "program":
         pays = bench.answers_with_a_model
@@ -99,6 +102,15 @@ def prepare(
     else:
         require_a_round(meter, data)
     return data, sealed
+
+
+def _require_base(bench: Workbench, division: Division, place: Place) -> None:
+    """Raises InputError for a base that this run cannot start from."""
+    settings = bench.settings
+    divided = (division.origin, settings.seed)
+    base = start_genome(settings.base, bench.task, settings.embedder, divided, place, settings.held)
+    if settings.strategy in ("config", "coevolve"):
+        retriever(base, settings.base, f"strategy {settings.strategy}")
 
 
 class _Evolution(DivisionRun[SearchOutcome]):
@@ -126,8 +138,13 @@ class _Evolution(DivisionRun[SearchOutcome]):
             interrupt=self._bench.interrupt,
             report=self._reporter.searched,
         )
-        plan = settings.plan
-        return ConfigSearch(tools, self._data, plan, metric, settings.seed, settings.rounds).run()
+        plan, base = settings.plan, self._start_genome()
+        start = retriever(base, settings.base, "strategy config")
+        if start is None and settings.held:
+            start = holding(plan.start(), settings.held)
+        return ConfigSearch(
+            tools, self._data, plan, metric, settings.seed, settings.rounds, start=start
+        ).run()
 
     def _proposers(self) -> tuple[Proposer, Proposer]:
         """The proposer asked for, and the one that explores."""
@@ -150,4 +167,5 @@ class _Evolution(DivisionRun[SearchOutcome]):
         )
 
     def _bundle(self, found: SearchOutcome, final: FinalOutcome) -> GenomeBundle:
-        return bundle_of(self._bench, found, final, self._origin)
+        bundle = bundle_of(self._bench, found, final, self._origin)
+        return replace(bundle, parents=self._parents(next(iter(bundle.parents), None)))

@@ -28,6 +28,7 @@ from memgene.llm.protocol import LLM
 from memgene.llm.roles import RoleModels
 from memgene.retrieval.config import RetrievalConfig
 from memgene.retrieval.levers import Need
+from memgene.retrieval.stages.host import StageHost
 from memgene.sandbox import Level, probe
 from memgene.settings import SandboxSettings
 from memgene.tasks.metrics import METRICS
@@ -60,6 +61,7 @@ class Workbench:
     llms: RoleModels | None = None
     sandbox: SandboxSettings | None = None
     held: ExitStack = field(default_factory=ExitStack)
+    stages: StageHost | None = None
 
     @classmethod
     def of(
@@ -106,6 +108,7 @@ class Workbench:
             llms,
             sandbox,
             held,
+            models.stages(),
         )
 
     @property
@@ -166,9 +169,12 @@ class Workbench:
 
     @property
     def engine_models(self) -> EngineModels:
-        """The models that the bank's engine may call."""
+        """The models that the bank's engine may call, and who runs its stages."""
         return EngineModels(
-            self.roles.get("extract"), self.roles.get("rewrite"), self.roles.get("attribute")
+            self.roles.get("extract"),
+            self.roles.get("rewrite"),
+            self.roles.get("attribute"),
+            self.stages,
         )
 
     def diagnoser(self) -> LLM:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from memgene.core import InputError, MemgeneError
-from memgene.evolution.coevolve.basis import start_config
+from memgene.evolution.basis import start_config
 from memgene.evolution.coevolve.plan import CoevolvePlan
 from memgene.evolution.evolve import run_evolution
 from memgene.evolution.progress import Place

@@ -146,6 +146,11 @@ def test_values_are_learned_where_memory_is_shared(tmp_path: Path) -> None:
     assert {e["phase"] for e in told} == {"memory"}
 
 
+def test_router_and_values_learn_from_as_many_questions_as_the_plan_says(tmp_path: Path) -> None:
+    found = evolve(tmp_path / "a", joint=PLAN.parsed("arms=router,learning_items=3"))
+    assert {e["questions"] for e in of_kind(found, "phase_finished")} == {3}
+
+
 def test_a_ranking_metric_leaves_structure_out(tmp_path: Path) -> None:
     found = evolve(tmp_path / "a", metric="hit@1")
     skipped = {e["arm"]: e["why"] for e in of_kind(found, "arm_skipped")}

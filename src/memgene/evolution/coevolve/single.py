@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from memgene.core import LabelledQuestion
 from memgene.evaluation.case import Case
-from memgene.evolution.coevolve.basis import start_config
+from memgene.evolution.basis import start_config
 from memgene.evolution.coevolve.candidates import Started, StateCandidates
 from memgene.evolution.coevolve.events import Retrained, WeightFixed
 from memgene.evolution.coevolve.picture import GRAPH_FILE
@@ -185,7 +185,7 @@ class CoEvolution(DivisionRun[CoevolveOutcome]):
             config=state.config,
             embedder=self._settings.embedder,
             strategy=self._settings.strategy,
-            parents=() if parent is None else (self._genome(parent.state).id,),
+            parents=self._parents(None if parent is None else self._genome(parent.state).id),
             scores=scores_of(bench, found.promoted.cases, final),
             fingerprints={bench.task.name: bench.task.fingerprint},
             provenance={

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from memgene.core import InputError, LabelledQuestion
 from memgene.engine.learned import LearnedMemory
 from memgene.engine.linking import TimeCheck, model_check
+from memgene.evolution.basis import start_config
 from memgene.evolution.budget import BudgetMeter
 from memgene.evolution.candidates import Learner
 from memgene.evolution.changes import LEARNED
-from memgene.evolution.coevolve.basis import start_config
 from memgene.evolution.coevolve.memories import FactoryMaker
 from memgene.evolution.coevolve.plan import CoevolvePlan
 from memgene.evolution.coevolve.search import require_a_step

@@ -101,8 +101,9 @@ class LearningPass:
 
     def _trained(self) -> Training:
         if self._training is None:
-            data = self._tools.data
-            self._training = training_on(self._tools.bench, data.task, data.training, data.diagnose)
+            data, most = self._tools.data, self._tools.plan.learning_items
+            asked = spread_sample(data.diagnose, most, self._tools.bench.settings.seed)
+            self._training = training_on(self._tools.bench, data.task, data.training, asked)
         return self._training
 
 

@@ -10,6 +10,7 @@ from memgene.agents.phase_file import PhaseFile
 from memgene.agents.phases import PhaseCachedAgent
 from memgene.core import Budget
 from memgene.engine.learned import LearnedMemory
+from memgene.evolution.basis import holding
 from memgene.evolution.coevolve.workshop import training_on
 from memgene.evolution.division_run import DivisionRun
 from memgene.evolution.final import FinalOutcome
@@ -100,7 +101,10 @@ class JointEvolution(DivisionRun[JointOutcome]):
         return search.run(self._start())
 
     def _start(self) -> Genome:
-        return Genome(None, self._settings.plan.start(), LearnedMemory.empty())
+        base, settings = self._start_genome(), self._settings
+        if base is not None:
+            return Genome(base.program, base.config, LearnedMemory.empty())
+        return Genome(None, holding(settings.plan.start(), settings.held), LearnedMemory.empty())
 
     def _tools(self) -> TurnTools:
         bench = self._bench
@@ -161,7 +165,9 @@ class JointEvolution(DivisionRun[JointOutcome]):
         bundle = bundle_of_genome(bench, self._evolved)
         return replace(
             bundle,
-            parents=() if parent is None else (bundle_of_genome(bench, parent.genome).id,),
+            parents=self._parents(
+                None if parent is None else bundle_of_genome(bench, parent.genome).id
+            ),
             scores=scores_of(bench, promoted.cases, final),
             fingerprints={bench.task.name: bench.task.fingerprint},
             provenance={**self._provenance(found, promoted), "division": self._origin},

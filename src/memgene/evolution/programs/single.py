@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 
 from memgene.agents.phase_file import PhaseFile
 from memgene.agents.phases import PhaseCachedAgent
+from memgene.evolution.basis import holding
 from memgene.evolution.division_run import DivisionRun
 from memgene.evolution.final import FinalOutcome, Subject
 from memgene.evolution.guard import PairedGuard
@@ -54,6 +55,9 @@ class ProgramEvolution(DivisionRun[ProgramOutcome]):
         self._plan: ProgramPlan = bench.settings.programs
         self._held = ExitStack()
         self._sizes = Sizes.of(self._plan, data, pays=bench.answers_with_a_model)
+        self._from = self._start_genome()
+        held = bench.settings.held
+        self._config = self._from.config if self._from else holding(RetrievalConfig(), held)
 
     def __enter__(self) -> ProgramEvolution:
         bench = self._bench
@@ -65,6 +69,7 @@ class ProgramEvolution(DivisionRun[ProgramOutcome]):
                 seed=bench.settings.seed,
                 require=Level.named(bench.settings.sandbox.level),
                 chroma=bench.settings.sandbox.chroma,
+                config=self._config,
             )
         )
         phases = self._held.enter_context(PhaseFile(self._run.path / PHASES))
@@ -96,13 +101,19 @@ class ProgramEvolution(DivisionRun[ProgramOutcome]):
         search = ProgramSearch(
             tools,
             plan,
-            seeds_of(plan, llm="toolkit" in bench.roles),
+            self._seeds(),
             bench.metric,
             self._settings.seed,
             self._sizes.static,
             self._sizes.rotating,
         )
         return search.run()
+
+    def _seeds(self) -> Sequence[tuple[str, Program]]:
+        """The usual ones; the base's program first, where it has one."""
+        usual = seeds_of(self._plan, llm="toolkit" in self._bench.roles)
+        own = None if self._from is None else self._from.program
+        return usual if own is None else [("base", own), *usual]
 
     def _gates(self, source: str) -> tuple[Finding, ...]:
         return check(Program(source), self._runtime)
@@ -126,10 +137,10 @@ class ProgramEvolution(DivisionRun[ProgramOutcome]):
         not), and where it came from."""
         promoted = found.promoted
         return GenomeBundle(
-            config=RetrievalConfig(),
+            config=self._config,
             embedder=self._settings.embedder,
             strategy=self._settings.strategy,
-            parents=() if found.parent is None else (self._genome_id(found.parent),),
+            parents=self._parents(None if found.parent is None else self._genome_id(found.parent)),
             scores=scores_of(self._bench, promoted.cases, final),
             fingerprints={self._bench.task.name: self._bench.task.fingerprint},
             provenance={**self._provenance(), "candidate": promoted.id, "rounds": found.rounds},
@@ -139,7 +150,7 @@ class ProgramEvolution(DivisionRun[ProgramOutcome]):
     def _genome_id(self, member: Member) -> str:
         settings = self._settings
         return GenomeBundle(
-            RetrievalConfig(), settings.embedder, settings.strategy, program=member.program.source
+            self._config, settings.embedder, settings.strategy, program=member.program.source
         ).id
 
     def _provenance(self) -> Mapping[str, str | int | float | bool]:
