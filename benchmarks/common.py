@@ -69,19 +69,22 @@ class Latency:
 
 
 class Stopwatch:
-    """Seconds of a `with timed()` block; valid when the block has ended."""
+    """Seconds of a `with timed()` block, by the clock and of the processor (all threads of this
+    process); valid when the block has ended."""
 
     seconds: float = 0.0
+    processor: float = 0.0
 
 
 @contextmanager
 def timed() -> Iterator[Stopwatch]:
     """Time a block."""
-    watch, started = Stopwatch(), time.perf_counter()
+    watch, started, worked = Stopwatch(), time.perf_counter(), time.process_time()
     try:
         yield watch
     finally:
         watch.seconds = time.perf_counter() - started
+        watch.processor = time.process_time() - worked
 
 
 def best_of(repeats: int, action: Any, *arguments: Any) -> float:

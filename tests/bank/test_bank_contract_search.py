@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import datetime
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -124,6 +125,16 @@ class TestSearching:
     def test_thousands_of_terms(self, bank: Bank) -> None:
         (unit_id,) = put(bank, "needle")
         assert found(bank, *(f"w{n}" for n in range(3000)), "needle") == [unit_id]
+
+    def test_matches_by_sequence_number_are_those_by_id(self, bank: Bank) -> None:
+        put(bank, "a red boat", "a red car", "漢字の船", "tea")
+        seq = {unit.id: unit.seq for unit in bank.scan()}
+        for terms in (["red", "boat"], ["red", "漢字の船"], ["漢", "tea"], []):
+            named = [(seq[m.id], m.score) for m in bank.search_text(terms, None, 2)]
+            assert bank.match_text(terms, None, 2) == named
+        only = Filter(sources=("elsewhere",))
+        assert bank.match_text(["red"], None, 5, only) == []
+        assert bank.match_text(["red"], Scope("nobody"), 5) == []
 
     def test_document_frequency_counts_units_over_all_owners(self, bank: Bank) -> None:
         put(
@@ -247,6 +258,35 @@ class TestRelationsAndValues:
         version = bank.version()
         bank.set_values([Value(a, "", 0.25, 4)])
         assert bank.version() == version
+
+    def test_values_by_kind_of_query_alone(self, bank: Bank) -> None:
+        a, b = put(bank, "a", "b")
+        values = [Value(a, "", 0.75, 3), Value(a, "when", -1.5, 1), Value(b, "", 0.5, 1)]
+        bank.set_values(values)
+        assert bank.values([b, a], by_kind=True) == [values[1]]
+
+    def test_utilities_are_those_of_admitted_units(self, bank: Bank) -> None:
+        ann, ben = Scope("ann"), Scope("ben")
+        a, b, c = put(
+            bank, MemoryUnit("a", scope=ann), MemoryUnit("b", scope=ann), MemoryUnit("c", scope=ben)
+        )
+        bank.set_values([Value(a, "", 0.75), Value(b, "", 0.25), Value(c, "", 1.0)])
+        bank.set_status([b], UnitStatus.ARCHIVED)
+        ids = [c, "unknown", "\ud800", b, a]
+        every = Filter(statuses=tuple(UnitStatus))
+        assert bank.utilities(ids) == {a: 0.75, c: 1.0}
+        assert bank.utilities(ids, None, every) == {a: 0.75, b: 0.25, c: 1.0}
+        assert bank.utilities(ids, ann, every) == {a: 0.75, b: 0.25}
+        assert bank.utilities(ids, Scope("nobody")) == {}
+
+    def test_edges_of_thousands_of_units_come_once_and_in_order(self, bank: Bank) -> None:
+        ids = put(bank, *(f"number {n}" for n in range(1003)))
+        chain = [Relation(RelationKind.TIME, a, b) for a, b in pairwise(ids)]
+        far = Relation(RelationKind.DENSE, ids[0], ids[-1], 0.5)
+        bank.relate([*chain, far])
+        assert bank.relations(ids) == [chain[0], far, *chain[1:]]
+        assert bank.relations(ids, (RelationKind.DENSE,)) == [far]
+        assert bank.relations(ids[:1], (RelationKind.SPARSE,)) == []
 
     def test_utility_and_the_value_over_all_queries_are_one(self, bank: Bank) -> None:
         (a,) = put(bank, "a")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memgene.bank import Bank, MemoryUnit
+from memgene.bank import Bank, MemoryUnit, UnitStatus
 from memgene.bank.protocol import Value
 from memgene.embed.static import StaticEmbedder
 from memgene.engine import MemoryEngine
@@ -141,6 +141,16 @@ def test_values_of_kinds_are_followed_and_can_go_again(engine: MemoryEngine) -> 
     assert told(engine.retrieve(CLEAN))["talk:2"] == pytest.approx((0.3 + 0.5) / 4 - 0.5)
     again = MemoryEngine(engine.bank, engine.embedder, engine.config)
     assert again.retrieve(CLEAN).hits == engine.retrieve(CLEAN).hits
+
+
+def test_a_value_is_taken_over_beside_what_else_changed(engine: MemoryEngine) -> None:
+    engine.retrieve(CLEAN)
+    towel, others = unit(engine, "talk:2"), [u.id for u in engine.bank.scan(None)]
+    engine.bank.set_values([Value(i, "", 0.7, 1) for i in others])
+    engine.bank.set_status([next(i for i in others if i != towel)], UnitStatus.ARCHIVED)
+    again = MemoryEngine(engine.bank, engine.embedder, engine.config)
+    assert engine.retrieve(CLEAN).hits == again.retrieve(CLEAN).hits
+    assert told(engine.retrieve(CLEAN))["talk:2"] == pytest.approx(0.2)
 
 
 def test_a_lesson_that_is_taken_back_leaves_no_value(engine: MemoryEngine) -> None:

@@ -261,6 +261,16 @@ class Bank(Protocol):
         """
         ...
 
+    def match_text(
+        self,
+        terms: Sequence[str],
+        scope: Scope | None,
+        limit: int,
+        where: Filter | None = None,
+    ) -> list[tuple[int, float]]:
+        """What `search_text` finds, as (`seq`, score): for those who hold the units already."""
+        ...
+
     def document_frequency(self, terms: Sequence[str]) -> dict[str, int]:
         """In how many units each term occurs (after stemming), over all owners."""
         ...
@@ -303,8 +313,15 @@ class Bank(Protocol):
         """Write learned values; cluster "" also becomes the unit's utility. History keeps both."""
         ...
 
-    def values(self, ids: Sequence[str]) -> list[Value]:
-        """All learned values of these units."""
+    def utilities(
+        self, ids: Sequence[str], scope: Scope | None = None, where: Filter | None = None
+    ) -> dict[str, float]:
+        """Utility of each of these units that `get` gives and the filter admits (without `where`,
+        active units only), without reading the units."""
+        ...
+
+    def values(self, ids: Sequence[str], *, by_kind: bool = False) -> list[Value]:
+        """All learned values of these units, or those for a kind of query alone (`by_kind`)."""
         ...
 
     def all_values(self, scope: Scope | None = None) -> list[Value]:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from memgene.bank.protocol import Bank, Filter, Relation, RelationKind, Value, Vectors
+from memgene.bank.protocol import Bank, Event, Filter, Relation, RelationKind, Value, Vectors
 from memgene.bank.unit import MemoryUnit
 from memgene.core import EmbedderMismatchError, Scope
 from memgene.embed.protocol import Embedder, WordVectors
@@ -57,7 +57,9 @@ class ScopedIndex:
         if self._version < 0 or len(changed) * _REBUILD_SHARE > len(self.index):
             self._rebuild()
         else:
-            self._apply(changed)
+            told = self._bank.changed_since(self._version, (Event.VALUE,))
+            self._apply(told)
+            self._learn(changed - told)
         self.values.clusters = QueryClusters.read(self._bank.state(STATE), self._embedder)
         self.links.forget(self.index)
         self._version = version
@@ -65,9 +67,10 @@ class ScopedIndex:
     def retriever(self, where: Filter | None = None) -> Retriever:
         """Retrieval over this index and the bank's full text (of what passes a filter)."""
 
-        def search_text(words: Sequence[str], limit: int) -> list[tuple[str, float]]:
-            found = self._bank.search_text(words, self._scope, limit, where)
-            return [(match.id, match.score) for match in found]
+        def search_text(words: Sequence[str], limit: int) -> Sequence[tuple[int, float]]:
+            row_of = self.index.row_of_seq
+            found = self._bank.match_text(words, self._scope, limit, where)
+            return [(row_of[seq], score) for seq, score in found if seq in row_of]
 
         return Retriever(
             self.index,
@@ -116,7 +119,7 @@ class ScopedIndex:
         self.values = UnitValues()
         units = list(self._bank.scan(self._scope))
         self.index.append(units)
-        self._take_over(units, self._bank.all_values(self._scope))
+        self._take_over([u.id for u in units], self._bank.all_values(self._scope))
         if self.dense is not None:
             ids, vectors = self._bank.all_vectors(self._scope)
             self.dense.append(_aligned(units, ids, vectors, self.dense), [u.seq for u in units])
@@ -128,7 +131,7 @@ class ScopedIndex:
             vectors = _aligned(units, *self._bank.vectors([u.id for u in units]), self.dense)
         fresh = [i for i, unit in enumerate(units) if not self._revalued(unit, vectors, i)]
         gone = changed.difference(u.id for u in units).union(units[i].id for i in fresh)
-        for unit_id in sorted(gone.intersection(self.index.row_of)):
+        for unit_id in sorted(unit_id for unit_id in gone if unit_id in self.index.row_of):
             if self.dense is not None:
                 self.dense.remove(self.index.row_of[unit_id])
             self.index.remove(unit_id)
@@ -136,17 +139,26 @@ class ScopedIndex:
             self.index.append([units[i] for i in fresh])
             if self.dense is not None and vectors is not None:
                 self.dense.append(vectors[fresh], [units[i].seq for i in fresh])
-        self._take_over(units, self._bank.values([u.id for u in units]))
+        ids = [u.id for u in units]
+        self._take_over(ids, self._bank.values(ids, by_kind=True))
 
-    def _take_over(self, units: Sequence[MemoryUnit], values: Sequence[Value]) -> None:
+    def _learn(self, valued: frozenset[str]) -> None:
+        """New values of units of which nothing else changed."""
+        row_of = self.index.row_of
+        ids = sorted(unit_id for unit_id in valued if unit_id in row_of)
+        for unit_id, utility in self._bank.utilities(ids).items():
+            self.index.set_utility(row_of[unit_id], utility)
+        self._take_over(ids, self._bank.values(ids, by_kind=True))
+
+    def _take_over(self, ids: Sequence[str], values: Sequence[Value]) -> None:
         """The values of units that the index holds; also that some have none any more."""
         if not (values or self.values.conditional):
             return
         by_unit: dict[str, list[Value]] = {}
         for value in values:
             by_unit.setdefault(value.unit_id, []).append(value)
-        for unit in units:
-            self.values.put(self.index.row_of[unit.id], by_unit.get(unit.id, ()))
+        for unit_id in ids:
+            self.values.put(self.index.row_of[unit_id], by_unit.get(unit_id, ()))
 
     def _edges(self, ids: Sequence[str]) -> Sequence[Relation]:
         return self._bank.relations(ids, (RelationKind.TIME,))

@@ -44,6 +44,7 @@ class UnitIndex:
     def __init__(self) -> None:
         self.units: list[MemoryUnit] = []
         self.row_of: dict[str, int] = {}
+        self.row_of_seq: dict[int, int] = {}
         self.postings = Postings()
         self.surface: list[str] = []  # term id → the first word seen with that stem
         self._prefixes: dict[str, list[int]] = {}
@@ -160,7 +161,7 @@ class UnitIndex:
         self._next.extend([NONE] * len(units))
         touched: dict[int, None] = {}
         for row, unit in enumerate(units, first):
-            self.row_of[unit.id] = row
+            self.row_of[unit.id] = self.row_of_seq[unit.seq] = row
             self._count_date(unit, 1)
             persons = (p for p in unit.persons if p != unit.speaker)
             for label in (*persons, *unit.entities, *unit.locations, *unit.topics, *unit.keywords):
@@ -180,6 +181,7 @@ class UnitIndex:
         if row is None:
             return
         self._forget_derived()
+        self.row_of_seq.pop(self.units[row].seq, None)
         self._count_date(self.units[row], -1)
         self.alive[row] = False
         self._living -= 1
@@ -202,6 +204,11 @@ class UnitIndex:
         if old.metadata != unit.metadata:
             self._traits.pop(row, None)
         return True
+
+    def set_utility(self, row: int, utility: float) -> None:
+        """Take over a learned value. The column `utility` has it; the unit itself stays as it was
+        read, since learning moves many units at once and nothing that ranks reads it there."""
+        self._boosts["utility"].values[row] = utility
 
     def _forget_derived(self) -> None:
         self._window_lengths.clear()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Sequence
 
 import numpy as np
@@ -31,7 +32,7 @@ class Postings:
         self._rows: Ints = _NO_ROWS
         self._tfs: Floats = _NO_COUNTS
         self._main = 0
-        self._tail: dict[int, tuple[list[int], list[float]]] = {}
+        self._tail: dict[int, tuple[array[int], array[float]]] = {}
 
     def __len__(self) -> int:
         return len(self._terms)
@@ -60,7 +61,7 @@ class Postings:
                 for term, count in zip(
                     self._terms[row].tolist(), self._counts[row].tolist(), strict=True
                 ):
-                    rows, counts = self._tail.setdefault(term, ([], []))
+                    rows, counts = self._tail.setdefault(term, (array("i"), array("f")))
                     rows.append(row)
                     counts.append(count)
 
@@ -100,8 +101,8 @@ class Postings:
             rows, counts = _NO_ROWS, _NO_COUNTS
         tail = self._tail.get(term)
         if tail:
-            rows = np.concatenate([rows, np.asarray(tail[0], np.int32)])
-            counts = np.concatenate([counts, np.asarray(tail[1], np.float32)])
+            rows = np.concatenate([rows, np.frombuffer(tail[0], np.int32)])
+            counts = np.concatenate([counts, np.frombuffer(tail[1], np.float32)])
         return rows, counts
 
     def terms_of(self, row: int) -> Ints:

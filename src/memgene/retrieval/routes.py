@@ -135,8 +135,9 @@ def _sparse(
         if not words or frozenset(words) in seen:
             continue
         seen.add(frozenset(words))
-        found = ((index.row_of.get(i), s) for i, s in search_text(words, SPARSE_DEPTH))
-        known = {r: s for r, s in found if r is not None and (allowed is None or allowed[r])}
+        known = dict(search_text(words, SPARSE_DEPTH))
+        if allowed is not None:
+            known = {row: score for row, score in known.items() if allowed[row]}
 
         def score_at(rows: Rows, known: dict[int, float] = known) -> Floats:
             nothing = float("nan")

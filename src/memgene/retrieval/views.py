@@ -24,9 +24,9 @@ FREQUENT_FLOOR = 100
 Floats = NDArray[np.float32]
 Rows = NDArray[np.int64]
 Mask = NDArray[np.bool_]
-TextSearch = Callable[[Sequence[str], int], Sequence[tuple[str, float]]]
+TextSearch = Callable[[Sequence[str], int], Sequence[tuple[int, float]]]
 """The bank's full-text search over what the scope and the filter admit: words and a limit →
-(unit id, score), best first."""
+(row of the index, score), best first. Matches that the index does not hold are left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,9 +147,8 @@ def _text_view(name: str, request: _Request, terms: tuple[QueryTerm, ...]) -> Vi
     kept = frequent_dropped(terms, request.index, request.config.max_df)
     words = [t.word for t in kept]
     found = request.search_text(words, request.limit) if words else ()
-    row_of, allowed = request.index.row_of, request.allowed
-    pairs = [(row_of[i], s) for i, s in found if i in row_of]
-    pairs = [(r, s) for r, s in pairs if allowed is None or allowed[r]]
+    allowed = request.allowed
+    pairs = [(r, s) for r, s in found if allowed is None or allowed[r]]
     rows = np.asarray([r for r, _ in pairs], np.int64)
     scores = np.asarray([s for _, s in pairs], np.float32)
     known = dict(pairs)

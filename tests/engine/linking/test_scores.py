@@ -48,6 +48,25 @@ def dense(vectors: np.ndarray, threshold: float, runs: list[str | None]) -> Dens
     return scorer
 
 
+@given(seed=st.integers(0, 10**6), steps=st.lists(st.integers(1, 90), min_size=1, max_size=5))
+def test_dense_rows_that_come_and_go_score_as_if_handed_in_at_once(
+    seed: int, steps: list[int]
+) -> None:
+    rng = np.random.default_rng(seed)
+    vectors = rng.normal(size=(sum(steps), 6)).astype(np.float32)
+    grown = dense(vectors[: steps[0]], 0.3, [None] * len(vectors))
+    whole = dense(vectors, 0.3, [None] * len(vectors))
+    grid, size = whole.grid.copy(), steps[0]
+    for more in steps[1:]:
+        scored(grown, range(size))
+        gone = np.asarray([int(rng.integers(size))])
+        grown.remove(gone)
+        whole.remove(gone)
+        grown.append(grid[size : size + more])
+        size += more
+    assert scored(grown, range(size)) == scored(whole, range(size))
+
+
 @given(seed=st.integers(0, 10**6), many=st.integers(1, 30))
 def test_dense_pairs_are_those_at_the_threshold_that_one_reader_sees(seed: int, many: int) -> None:
     rng = np.random.default_rng(seed)

@@ -192,6 +192,17 @@ class SqliteBank:
         with self._connections.reading() as connection:
             return textsearch.search_text(connection, terms, scope, limit, where)
 
+    def match_text(
+        self,
+        terms: Sequence[str],
+        scope: Scope | None,
+        limit: int,
+        where: Filter | None = None,
+    ) -> list[tuple[int, float]]:
+        """What `search_text` finds, by sequence number."""
+        with self._connections.reading() as connection:
+            return textsearch.match_text(connection, terms, scope, limit, where)
+
     def document_frequency(self, terms: Sequence[str]) -> dict[str, int]:
         """In how many active units each term occurs."""
         with self._connections.reading() as connection:
@@ -247,10 +258,17 @@ class SqliteBank:
         with self._connections.writing() as session:
             graph.set_values(session.connection, values, event, moment_of(self._clock))
 
-    def values(self, ids: Sequence[str]) -> list[Value]:
-        """All learned values of these units."""
+    def utilities(
+        self, ids: Sequence[str], scope: Scope | None = None, where: Filter | None = None
+    ) -> dict[str, float]:
+        """Utility of each admitted unit."""
         with self._connections.reading() as connection:
-            return graph.values(connection, ids)
+            return graph.utilities(connection, ids, scope, where)
+
+    def values(self, ids: Sequence[str], *, by_kind: bool = False) -> list[Value]:
+        """Learned values of these units."""
+        with self._connections.reading() as connection:
+            return graph.values(connection, ids, by_kind=by_kind)
 
     def all_values(self, scope: Scope | None = None) -> list[Value]:
         """All learned values of the admitted units."""

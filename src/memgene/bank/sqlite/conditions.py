@@ -16,6 +16,8 @@ from memgene.core import InputError, Scope
 CHUNK = 1000
 """Most values in one `IN (…)`; well below SQLite's limit of 32,766 variables."""
 
+_LENGTHS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, CHUNK)
+
 ANY_STATUS = Filter(statuses=tuple(UnitStatus))
 
 _T = TypeVar("_T")
@@ -94,6 +96,14 @@ def chunks(values: Sequence[_T], size: int = CHUNK) -> Iterator[Sequence[_T]]:
     """The values in slices of at most `size`."""
     for start in range(0, len(values), size):
         yield values[start : start + size]
+
+
+def sets(values: Sequence[_T], size: int = CHUNK) -> Iterator[Sequence[_T]]:
+    """Slices for `IN (…)`, filled up with their last value to one of few lengths, so that SQLite
+    does not parse a statement anew for every number of values there may be."""
+    for some in chunks(values, size):
+        length = next((n for n in _LENGTHS if n >= len(some)), size)
+        yield [*some, *[some[-1]] * (length - len(some))]
 
 
 def _owner(connection: sqlite3.Connection, user: str) -> int | None:

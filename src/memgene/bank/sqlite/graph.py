@@ -8,10 +8,10 @@ from datetime import datetime
 from math import isfinite
 from typing import Any
 
-from memgene.bank.protocol import Event, Relation, RelationKind, Value
+from memgene.bank.protocol import Event, Filter, Relation, RelationKind, Value
 from memgene.bank.sqlite.codec import storable
-from memgene.bank.sqlite.conditions import ANY_STATUS, chunks, conditions, marks
-from memgene.bank.sqlite.history import Entry, record
+from memgene.bank.sqlite.conditions import ANY_STATUS, conditions, marks, sets
+from memgene.bank.sqlite.history import Entry, in_lesson, record
 from memgene.bank.sqlite.images import Image
 from memgene.bank.sqlite.reading import seqs_by_id
 from memgene.core import InputError, NotFoundError, Scope
@@ -72,21 +72,33 @@ def relations(
     """Edges that touch any of these units, each once, by insertion order of their ends."""
     seqs = seqs_by_id(connection, ids)
     wanted = {kind.value: kind for kind in kinds or RelationKind}
-    found: set[tuple[int, int, str, float]] = set()
-    for end in ("source", "target"):
-        for some in chunks(list(seqs.values())):
-            sql = f"SELECT source, target, kind, weight FROM relations WHERE {end} IN"
-            found.update(connection.execute(f"{sql} ({marks(some)})", some))
+    found = _edges(connection, list(seqs.values()), tuple(wanted))
     names = {seq: unit_id for unit_id, seq in seqs.items()}
-    others = {seq for edge in found for seq in edge[:2]} - names.keys()
-    for some in chunks(sorted(others)):
+    others = {edge[0] for edge in found}.union([edge[1] for edge in found]) - names.keys()
+    for some in sets(sorted(others)):
         sql = f"SELECT seq, id FROM units WHERE seq IN ({marks(some)})"
         names.update(connection.execute(sql, some))
     return [  # without units that another process deleted in this moment
         Relation(wanted[kind], names[source], names[target], weight)
-        for source, target, kind, weight in sorted(found)
-        if kind in wanted and source in names and target in names
+        for source, target, kind, weight in found
+        if source in names and target in names
     ]
+
+
+def _edges(
+    connection: sqlite3.Connection, seqs: Sequence[int], kinds: Sequence[str]
+) -> list[tuple[int, int, str, float]]:
+    """Source, target, kind and weight of edges that touch any of these units, in this order."""
+    slices = list(sets(seqs))
+    found: list[tuple[int, int, str, float]] = []
+    for some in slices:
+        touching = (
+            f"SELECT source, target, kind, weight FROM relations WHERE %s IN ({marks(some)})"
+            f" AND kind IN ({marks(kinds)})"
+        )
+        sql = f"{touching % 'source'} UNION {touching % 'target'} ORDER BY 1, 2, 3"
+        found += connection.execute(sql, (*some, *kinds) * 2)
+    return found if len(slices) < 2 else sorted(set(found))
 
 
 def set_values(
@@ -100,8 +112,10 @@ def set_values(
             raise InputError(f"a value needs exposures from 0 and a storable cluster, got {value}")
     seqs = _stored(connection, [value.unit_id for value in values])
     rows = _learned(connection, list(seqs.values()))
-    utilities = _utilities(connection, [seqs[v.unit_id] for v in values if not v.cluster])
     entries: list[Entry] = []
+    kept = in_lesson(connection)  # images serve nobody else
+    overall = [seqs[value.unit_id] for value in values if not value.cluster]
+    utilities = _utilities(connection, overall) if kept else {}
     written: dict[tuple[int, str], tuple[float, int]] = {}
     for value in values:
         seq, new = seqs[value.unit_id], (value.q, value.exposures)
@@ -110,12 +124,13 @@ def set_values(
         if before == new:
             continue
         rows[key] = written[key] = new
-        columns = {}
-        if not value.cluster:
+        columns: dict[str, float] = {}
+        if kept and not value.cluster:
             columns["utility"], utilities[seq] = utilities[seq], value.q
-        entries.append(_value_entry(value, before, columns))
+        entries.append(_value_entry(value, before, columns if kept else None))
     connection.executemany(
-        "INSERT OR REPLACE INTO learned (seq, cluster, q, exposures) VALUES (?, ?, ?, ?)",
+        "INSERT INTO learned (seq, cluster, q, exposures) VALUES (?, ?, ?, ?)"
+        " ON CONFLICT (seq, cluster) DO UPDATE SET q = excluded.q, exposures = excluded.exposures",
         [(*key, *new) for key, new in sorted(written.items())],
     )
     connection.executemany(
@@ -125,13 +140,31 @@ def set_values(
     record(connection, event, entries, now)
 
 
-def values(connection: sqlite3.Connection, ids: Sequence[str]) -> list[Value]:
-    """All values of these units, in the order of the units asked, then by cluster."""
+def utilities(
+    connection: sqlite3.Connection, ids: Sequence[str], scope: Scope | None, where: Filter | None
+) -> dict[str, float]:
+    """Utility of each of these units that the scope and the filter admit."""
+    admitted = conditions(connection, scope, where)
+    found: dict[str, float] = {}
+    if admitted.nothing:
+        return found
+    for some in sets(list(dict.fromkeys(filter(storable, ids)))):
+        condition = admitted.sql(f"u.id IN ({marks(some)})")
+        sql = f"SELECT u.id, u.utility FROM units u WHERE {condition}"
+        found.update(connection.execute(sql, (*admitted.parameters, *some)))
+    return found
+
+
+def values(connection: sqlite3.Connection, ids: Sequence[str], *, by_kind: bool) -> list[Value]:
+    """Values of these units, in the order of the units asked, then by cluster; `by_kind`: without
+    those over all queries."""
+    clusters = "AND l.cluster > ''" if by_kind else ""
     found: dict[str, list[Value]] = {}
-    for some in chunks(list(dict.fromkeys(filter(storable, ids)))):
+    for some in sets(list(dict.fromkeys(filter(storable, ids)))):
         sql = (
             "SELECT u.id, l.cluster, l.q, l.exposures FROM units u"
-            f" JOIN learned l ON l.seq = u.seq WHERE u.id IN ({marks(some)}) ORDER BY l.cluster"
+            f" JOIN learned l ON l.seq = u.seq {clusters} WHERE u.id IN ({marks(some)})"
+            " ORDER BY l.cluster"
         )
         for row in connection.execute(sql, some):
             found.setdefault(row[0], []).append(Value(*row))
@@ -161,7 +194,7 @@ def _learned(
 ) -> dict[tuple[int, str], tuple[float, int]]:
     """All values of these units, as they are stored."""
     found: dict[tuple[int, str], tuple[float, int]] = {}
-    for some in chunks(seqs):
+    for some in sets(seqs):
         sql = f"SELECT seq, cluster, q, exposures FROM learned WHERE seq IN ({marks(some)})"
         for seq, cluster, q, exposures in connection.execute(sql, some):
             found[seq, cluster] = q, exposures
@@ -170,15 +203,16 @@ def _learned(
 
 def _utilities(connection: sqlite3.Connection, seqs: Sequence[int]) -> dict[int, float]:
     found: dict[int, float] = {}
-    for some in chunks(seqs):
+    for some in sets(seqs):
         sql = f"SELECT seq, utility FROM units WHERE seq IN ({marks(some)})"
         found.update(connection.execute(sql, some))
     return found
 
 
 def _value_entry(
-    value: Value, before: tuple[float, int] | None, columns: dict[str, float]
+    value: Value, before: tuple[float, int] | None, columns: dict[str, float] | None
 ) -> Entry:
+    """`columns` are those of the unit's row before the change; None: nobody will undo it."""
     payload: dict[str, Any] = {
         "cluster": value.cluster,
         "q": value.q,
@@ -186,6 +220,8 @@ def _value_entry(
     }
     if before:
         payload["before"] = {"q": before[0], "exposures": before[1]}
+    if columns is None:
+        return Entry(value.unit_id, payload)
     image = Image(columns, value=(value.cluster, *(before or (None, None))))
     return Entry(value.unit_id, payload, image=image)
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from memgene.bank.protocol import Filter
 from memgene.bank.sqlite.codec import FROM_UNITS, SELECTED, Decoder, storable
-from memgene.bank.sqlite.conditions import ANY_STATUS, Conditions, chunks, conditions, marks
+from memgene.bank.sqlite.conditions import ANY_STATUS, Conditions, chunks, conditions, marks, sets
 from memgene.bank.unit import MemoryUnit
 from memgene.core import Scope
 
@@ -24,7 +24,7 @@ def by_id(
     if admitted.nothing:
         return []
     decoder = Decoder()
-    for some in chunks(list(dict.fromkeys(filter(storable, ids)))):
+    for some in sets(list(dict.fromkeys(filter(storable, ids)))):
         sql = (
             f"SELECT {SELECTED} FROM {FROM_UNITS} WHERE {admitted.sql(f'u.id IN ({marks(some)})')}"
         )
@@ -36,7 +36,7 @@ def by_id(
 def seqs_by_id(connection: sqlite3.Connection, ids: Iterable[str]) -> dict[str, int]:
     """Sequence numbers of the units that are stored."""
     found: dict[str, int] = {}
-    for some in chunks(list(dict.fromkeys(filter(storable, ids)))):
+    for some in sets(list(dict.fromkeys(filter(storable, ids)))):
         sql = f"SELECT id, seq FROM units WHERE id IN ({marks(some)})"
         found.update(connection.execute(sql, some))
     return found
@@ -56,8 +56,11 @@ def by_seq(
     connection: sqlite3.Connection, seqs: Sequence[int], decoder: Decoder
 ) -> list[MemoryUnit]:
     """Units in insertion order; those deleted in the meantime are left out."""
-    sql = f"SELECT {SELECTED} FROM {FROM_UNITS} WHERE u.seq IN ({marks(seqs)}) ORDER BY u.seq"
-    return list(map(decoder.unit, connection.execute(sql, seqs).fetchall()))
+    found: list[MemoryUnit] = []
+    for some in sets(seqs):
+        sql = f"SELECT {SELECTED} FROM {FROM_UNITS} WHERE u.seq IN ({marks(some)}) ORDER BY u.seq"
+        found += map(decoder.unit, connection.execute(sql, some).fetchall())
+    return found
 
 
 def matching(
@@ -74,7 +77,7 @@ def matching(
         sql = f"SELECT u.seq FROM units u WHERE {admitted.sql('u.seq > ?')} ORDER BY u.seq LIMIT ?"
         return [seq for (seq,) in connection.execute(sql, (*admitted.parameters, after, limit))]
     found: list[int] = []
-    for some in chunks(list(dict.fromkeys(filter(storable, ids)))):
+    for some in sets(list(dict.fromkeys(filter(storable, ids)))):
         condition = admitted.sql("u.seq > ?", f"u.id IN ({marks(some)})")
         sql = f"SELECT u.seq FROM units u WHERE {condition}"
         found += (seq for (seq,) in connection.execute(sql, (*admitted.parameters, after, *some)))

@@ -28,13 +28,24 @@ def search_text(
     limit: int,
     where: Filter | None,
 ) -> list[TextMatch]:
-    """See `Bank.search_text`. BM25 over the whole bank; a unit's score adds up over the terms."""
+    """See `Bank.search_text`."""
+    return _named(connection, match_text(connection, terms, scope, limit, where))
+
+
+def match_text(
+    connection: sqlite3.Connection,
+    terms: Sequence[str],
+    scope: Scope | None,
+    limit: int,
+    where: Filter | None,
+) -> list[tuple[int, float]]:
+    """See `Bank.match_text`. BM25 over the whole bank; a unit's score adds up over the terms."""
     words, grams, short = _sorted_out(terms)
     admitted = conditions(connection, scope, where, indexed=True)
     if limit < 1 or admitted.nothing or not (words or grams or short):
         return []
     if not (grams or short):
-        return _named(connection, _ranked(connection, "words", words, admitted, limit))
+        return _ranked(connection, "words", words, admitted, limit)
     scores: dict[int, float] = {}
     for found in (
         _ranked(connection, "words", words, admitted, -1),
@@ -43,8 +54,7 @@ def search_text(
     ):
         for seq, score in found:
             scores[seq] = scores.get(seq, 0.0) + score
-    best = sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))[:limit]
-    return _named(connection, best)
+    return sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))[:limit]
 
 
 def document_frequency(connection: sqlite3.Connection, terms: Sequence[str]) -> dict[str, int]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from memgene.bank.protocol import EmbedderInfo, Event, Vectors
 from memgene.bank.sqlite.codec import storable
-from memgene.bank.sqlite.conditions import ANY_STATUS, chunks, conditions, marks
+from memgene.bank.sqlite.conditions import ANY_STATUS, conditions, marks, sets
 from memgene.bank.sqlite.history import Entry, in_lesson, record
 from memgene.bank.sqlite.reading import seqs_by_id
 from memgene.core import EmbedderMismatchError, InputError, NotFoundError, Scope
@@ -76,7 +76,7 @@ def of_unit(connection: sqlite3.Connection, seq: int) -> bytes | None:
 def have_vector(connection: sqlite3.Connection, seqs: Sequence[int]) -> set[int]:
     """Which of these units have a vector."""
     found: set[int] = set()
-    for some in chunks(seqs):
+    for some in sets(seqs):
         sql = f"SELECT seq FROM vectors WHERE seq IN ({marks(some)})"
         found.update(seq for (seq,) in connection.execute(sql, some))
     return found
@@ -85,7 +85,7 @@ def have_vector(connection: sqlite3.Connection, seqs: Sequence[int]) -> set[int]
 def read(connection: sqlite3.Connection, ids: Sequence[str]) -> tuple[list[str], Vectors]:
     """Vectors of these units, in the order asked."""
     found: dict[str, bytes] = {}
-    for some in chunks(list(dict.fromkeys(filter(storable, ids)))):
+    for some in sets(list(dict.fromkeys(filter(storable, ids)))):
         sql = (
             "SELECT u.id, v.vector FROM units u JOIN vectors v ON v.seq = u.seq"
             f" WHERE u.id IN ({marks(some)})"

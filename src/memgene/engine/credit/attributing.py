@@ -87,7 +87,7 @@ def attribute_cited(
     named = [hit.id in cited for hit in hits]
     if not any(named):
         parts = _parts(answer, _stems(question))
-        named = [_holds(_stems(hit.rendered or hit.text), parts) for hit in hits]
+        named = [bool(parts) and _holds(_stems(hit.rendered or hit.text), parts) for hit in hits]
     return _exposures(hits, [CITED if is_cited else SHOWN for is_cited in named])
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from memgene.bank.protocol import Fate, Value
+from memgene.bank.protocol import Fate, Filter, Value
 from memgene.bank.unit import MemoryUnit, UnitStatus
 from memgene.core import InputError, NotFoundError, Scope
 from memgene.engine.credit.attributing import SHOWN
@@ -19,6 +19,8 @@ from memgene.engine.credit.spread import Reached, reach, spread
 from memgene.engine.engine import MemoryEngine
 from memgene.engine.linking.state import STATE as LINKS
 from memgene.retrieval.clusters import STATE, QueryClusters, query_vector
+
+_EVERY = Filter(statuses=tuple(UnitStatus))
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,15 +144,13 @@ def _snapshot(
     reached: Sequence[Reached],
     scope: Scope | None,
 ) -> _Snapshot:
-    ids = [*shown, *(one.unit_id for one in reached)]
-    units = engine.bank.get(ids, scope)
-    missing = sorted(shown.keys() - {unit.id for unit in units})
+    means = engine.bank.utilities(list(shown), scope, _EVERY)
+    missing = sorted(shown.keys() - means.keys())
     if missing:
         raise NotFoundError(
             f"no unit {missing[0]!r} is stored for this owner; it cannot be given credit"
         )
-    active = [u for u in units if u.id in shown or u.status is UnitStatus.ACTIVE]
-    means = {unit.id: unit.utility for unit in active}
+    means |= engine.bank.utilities([one.unit_id for one in reached], scope)
     values = {(v.unit_id, v.cluster): v for v in engine.bank.values(list(means))}
     return _Snapshot(means, values)
 

@@ -43,10 +43,11 @@ def reach(sources: Sequence[str], edges: Edges, settings: CreditSettings) -> lis
         frontier = sorted({unit for coefficients in best.values() for unit in coefficients})
         for unit in frontier:
             hops.setdefault(unit, hop)
+    ordered = sorted(best.items())
     return [
         Reached(
             unit,
-            {source: best[source][unit] for source in sorted(best) if unit in best[source]},
+            {source: found[unit] for source, found in ordered if unit in found},
             hops[unit],
         )
         for unit in sorted(hops.keys() - best.keys())

@@ -14,6 +14,7 @@ from memgene.engine.linking.runs import Runs
 
 _CHUNKS = 64
 _CELLS = 1 << 24  # of one block of cosines: 64 MB
+_KEPT = 1 << 22  # of the grid as floats, kept between calls: at most 32 MB
 
 
 class DenseScores:
@@ -25,6 +26,8 @@ class DenseScores:
     def __init__(self, dimension: int, threshold: float, runs: Runs) -> None:
         self._grid: Grid = np.zeros((0, dimension), np.int16)
         self._size = 0
+        self._floats: NDArray[np.float32] = np.zeros((0, dimension), np.float32)
+        self._level = 0  # rows of the grid that `_floats` holds
         self._least = max(1, ceil(round(threshold * SQUARE, 3)))
         self._runs = runs
 
@@ -46,19 +49,33 @@ class DenseScores:
     def remove(self, rows: Rows) -> None:
         """Erase rows."""
         self._grid[rows] = 0
+        self._floats[rows[rows < self._level]] = 0
 
     def pairs(self, rows: Rows, most: int | None) -> Iterator[tuple[Rows, Pairs]]:
         """Pairs by block; see `Scorer`."""
         if not len(rows):
             return
-        # whole chunks, so that the largest of each chunk is one maximum over an axis
-        padded = -(-self._size // _CHUNKS) * _CHUNKS
-        whole = np.zeros((padded, self._grid.shape[1]), np.float32)
-        whole[: self._size] = self.grid
-        at_once = max(1, _CELLS // padded)
+        whole = self._as_floats()
+        at_once = max(1, _CELLS // len(whole))
         for start in range(0, len(rows), at_once):
             block = rows[start : start + at_once]
             yield block, self._block(block, whole, most)
+
+    def _as_floats(self) -> NDArray[np.float32]:
+        """The grid as numbers a matrix product is fast with, filled up to whole chunks, so that the
+        largest of each chunk is one maximum over an axis. Kept for the next call while it is small:
+        units come one at a time when a memory learns."""
+        padded = -(-self._size // _CHUNKS) * _CHUNKS
+        if padded > len(self._floats):
+            spare = padded if padded * self._grid.shape[1] > _KEPT else 2 * padded
+            floats = np.zeros((spare, self._grid.shape[1]), np.float32)
+            floats[: self._size] = self.grid
+        else:
+            floats = self._floats
+            floats[self._level : self._size] = self.grid[self._level :]
+        if floats.size <= 2 * _KEPT:
+            self._floats, self._level = floats, self._size
+        return floats[:padded]
 
     def _block(self, rows: Rows, whole: NDArray[np.float32], most: int | None) -> Pairs:
         found = whole[rows] @ whole.T

@@ -13,7 +13,7 @@ from memgene.engine.linking.progress import Meter, Progress
 from memgene.engine.linking.report import LinkReport
 from memgene.engine.linking.settings import LinkSettings
 from memgene.engine.linking.start import Start, begin
-from memgene.engine.linking.state import LEARNING, STATE, is_level
+from memgene.engine.linking.state import LEARNING, STATE, FrameReader, is_level
 from memgene.engine.linking.verdicts import Verdicts, known_of, verdicts
 from memgene.engine.linking.view import Followed, View
 from memgene.engine.linking.writing import Edges, by_ends, write
@@ -35,6 +35,7 @@ class Linker:
         self._embedder = embedder
         self._lock = threading.RLock()
         self._token: bytes | None = None
+        self._frame_of = FrameReader()
         self._views: OrderedDict[Scope | None, View] = OrderedDict()
 
     def link(
@@ -53,7 +54,14 @@ class Linker:
             return other.link(scope, settings, check, progress, rebuild=rebuild)
         try:
             checks = check is not None
-            start = begin(self._bank, self._embedder, settings, checks=checks, rebuild=rebuild)
+            start = begin(
+                self._bank,
+                self._embedder,
+                settings,
+                self._frame_of,
+                checks=checks,
+                rebuild=rebuild,
+            )
             return self._link(start, scope, check, Meter(progress))
         except BaseException:
             self._forget()  # what is in memory may be ahead of the bank

@@ -50,6 +50,7 @@ class Nearest:
         self._others: Rows = np.full((0, k), NONE, np.int64)
         self._scores: Scores = np.full((0, k), -np.inf)
         self._size = 0
+        self._listed = 0  # rows from here on are in no list yet
 
     @property
     def others(self) -> Rows:
@@ -71,6 +72,7 @@ class Nearest:
         for done, found in scorer.pairs(rows, self.k):
             self._put(found, seq)
             told(len(done))
+        self._listed = self._size
 
     def update(
         self, gone: Rows, touched: Rows, alive: Mask, seq: Rows, scorer: Scorer, told: Told
@@ -82,7 +84,7 @@ class Nearest:
         rows whose lists may differ now, `gone` among them, ascending.
         """
         moved = np.union1d(gone, touched)
-        holders = np.flatnonzero(np.isin(self.others, moved).any(axis=1))
+        holders = self._holders(moved[moved < self._listed])
         self.clear(moved)
         anew = np.union1d(holders, touched)
         anew = anew[alive[anew]]
@@ -97,6 +99,7 @@ class Nearest:
         for done, found in scorer.pairs(anew[~np.isin(anew, touched)], self.k):
             self._put(found, seq)
             told(len(done))
+        self._listed = self._size
         return np.unique(np.concatenate([moved, anew, *pushed]))
 
     def edges(self, rows: Rows) -> dict[tuple[int, int], float]:
@@ -116,6 +119,12 @@ class Nearest:
         """Empty the lists of some rows."""
         self._others[rows] = NONE
         self._scores[rows] = -np.inf
+
+    def _holders(self, rows: Rows) -> Rows:
+        """Rows whose lists hold any of some rows."""
+        if not len(rows):
+            return np.empty(0, np.int64)
+        return np.unique(np.flatnonzero(np.isin(self.others, rows)) // self.k)
 
     def _put(self, found: Pairs, seq: Rows) -> None:
         """Write the lists of the rows of `found`, which are empty."""

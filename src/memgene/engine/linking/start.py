@@ -11,7 +11,7 @@ from memgene.embed.protocol import Embedder, WordVectors
 from memgene.engine.linking.frame import Frame, calibrate, digest, units_for_frame
 from memgene.engine.linking.keywords import keywords
 from memgene.engine.linking.settings import LinkSettings
-from memgene.engine.linking.state import LinkState, read_state
+from memgene.engine.linking.state import FrameReader, LinkState, read_state
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +40,7 @@ def begin(
     bank: Bank,
     embedder: Embedder | None,
     settings: LinkSettings | None,
+    frame_of: FrameReader,
     *,
     checks: bool,
     rebuild: bool,
@@ -52,7 +53,7 @@ def begin(
     Raises:
         EmbedderMismatchError: the bank's vectors are another embedder's.
     """
-    version, kept = bank.version(), read_state(bank)
+    version, kept = bank.version(), read_state(bank, frame_of)
     before = kept[0] if kept else None
     chosen = settings or (before.settings if before else LinkSettings())
     info = _info(bank, embedder)

@@ -46,7 +46,20 @@ class LinkState:
         return json.dumps(held, sort_keys=True).encode()
 
 
-def read_state(bank: Bank) -> tuple[LinkState, Frame] | None:
+class FrameReader:
+    """Frames from what a bank keeps; the last is remembered, for it serves many links."""
+
+    def __init__(self) -> None:
+        self._last: tuple[bytes, str, Frame | None] | None = None
+
+    def __call__(self, content: bytes) -> tuple[str, Frame | None]:
+        """The digest and the frame (None: of another format). Raises ValueError for no frame."""
+        if self._last is None or self._last[0] != content:
+            self._last = content, digest(content), Frame.from_bytes(content)
+        return self._last[1:]
+
+
+def read_state(bank: Bank, frame_of: FrameReader) -> tuple[LinkState, Frame] | None:
     """What the bank keeps; None when it was never linked, or in a way this code does not know:
     then everything is linked anew."""
     content, framed = bank.state(STATE), bank.state(FRAME)
@@ -57,10 +70,11 @@ def read_state(bank: Bank) -> tuple[LinkState, Frame] | None:
         if held.pop("format") != _FORMAT:
             return None
         held["settings"] = LinkSettings.from_dict(held["settings"])
-        state, frame = LinkState(**held), Frame.from_bytes(framed)
+        state = LinkState(**held)
+        name, frame = frame_of(framed)
     except (ValueError, KeyError, TypeError, AttributeError, InputError):
         return None
-    if frame is None or digest(framed) != state.frame:
+    if frame is None or name != state.frame:
         return None
     return state, frame
 
