@@ -20,6 +20,7 @@ from memgene.evolution.journal import read_journal
 from memgene.evolution.rundir import RunFolder, cases_digest, read_run, row_subject
 from memgene.retrieval.config import RetrievalConfig
 from memgene.retrieval.router.router import Router
+from memgene.retrieval.stages.stage import Stage
 
 SETTINGS = {"seed": 1, "metric": "mrr", "budget": None, "harnesses": ("a", "b")}
 DATA = {"task": "f1"}
@@ -231,3 +232,14 @@ def test_a_whole_file_replaces_the_former_one(tmp_path: Path) -> None:
     write_whole(tmp_path / "a" / "b.txt", "1\n")
     write_whole(tmp_path / "a" / "b.txt", "2\n")
     assert [(p.name, p.read_text()) for p in (tmp_path / "a").iterdir()] == [("b.txt", "2\n")]
+
+
+def test_a_configuration_is_kept_with_its_stages(tmp_path: Path) -> None:
+    stage = Stage("mine", 'KIND = "filter"\nABOUT = "é"\n')
+    config = RetrievalConfig(window=2).with_stage(stage, 1.5)
+    with RunFolder.open(tmp_path / "run", SETTINGS, DATA) as run:
+        run.save_config("001", config, "other.toml")
+        assert run.load_config("001", "other.toml") == config
+        (run.folder_of("001") / "stages" / "mine.py").unlink()
+        with pytest.raises(RunError, match="stage mine"):
+            run.load_config("001", "other.toml")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 
-from memgene.agents.extractive.answer import answer
+from memgene.agents.checking import stands
+from memgene.agents.extractive.answer import ABSTENTION, answer
 from memgene.agents.filler import fill_item, fill_query
 from memgene.core import Answer, Context, Episode, Filled, Question, RoleUsage, Schema, record
 
@@ -12,7 +13,8 @@ from memgene.core import Answer, Context, Episode, Filled, Question, RoleUsage, 
 class OfflineAgent:
     """Deterministic agent of M* §4 without a model. Thread-safe.
 
-    The harness's instructions and standing advice are for models and are not read. Usage counts
+    The harness's instructions and standing advice are for models and are not read; a draft that the
+    memory's own check does not accept becomes an abstention. Usage counts
     calls under the role `task`, none of them fresh (no model is asked), with no tokens and no cost.
     """
 
@@ -51,6 +53,8 @@ class OfflineAgent:
         """Cut the answer out of the context, or abstain when nothing in it matches."""
         started = time.perf_counter()
         reply = answer(question, context)
+        if not stands(context, reply):
+            reply = Answer(ABSTENTION, abstained=True, rule="refused")
         _count(started)
         return reply
 

@@ -149,6 +149,8 @@ def _context(context: Context) -> list[Any]:
     """All that an agent may read of it, or cite; scores say nothing."""
     plan = context.plan
     how = None if plan is None else [plan.style, plan.verification, plan.threshold]
+    if how is not None and plan is not None and (plan.instruction or plan.check):
+        how += [plan.instruction, plan.check]
     hits = None if context.hits is None else [_hit(hit) for hit in context.hits]
     return [context.text, how, context.shown, hits]
 

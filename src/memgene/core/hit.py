@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -56,12 +56,17 @@ class AnswerPlan:
     """How the memory wants a question answered; for agents that use a language model.
 
     `style` names an answer style, `verification` is off, strict or multi, and a draft whose own
-    confidence is below `threshold` (0 to 1), or that abstains, is verified.
+    confidence is below `threshold` (0 to 1), or that abstains, is verified. `instruction` is for
+    this question alone. `accepts` says of a context and a draft whether the draft may stand, and
+    `check` names it, so that equal plans have equal checks; a draft that may not is verified.
     """
 
     style: str = "concise"
     verification: str = "off"
     threshold: float = 0.5
+    instruction: str = ""
+    check: str = ""
+    accepts: Callable[[str, str], bool] | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

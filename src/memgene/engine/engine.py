@@ -21,12 +21,13 @@ from memgene.engine.linking import Linker, LinkReport, LinkSettings, TimeCheck
 from memgene.engine.linking.progress import Progress
 from memgene.engine.merging import MergedRanking, merge
 from memgene.engine.models import EngineModels
-from memgene.engine.planning import plan_queries
+from memgene.engine.planning import distinct, plan_queries
 from memgene.engine.reading import Retrieval, hits_of
 from memgene.engine.remembering import ExtractionLog, Remembered, remember
 from memgene.engine.reranking import rerank
 from memgene.engine.routing import for_sub_question, looks_at_routing, routing_of
 from memgene.engine.served_router import ServedRouter
+from memgene.engine.stages import filtered_first, staged
 from memgene.engine.writing import write_units
 from memgene.retrieval.config import RetrievalConfig
 from memgene.retrieval.features.candidates import Candidates
@@ -35,6 +36,7 @@ from memgene.retrieval.prepared import Prepared
 from memgene.retrieval.question_type import predict_type
 from memgene.retrieval.ranking import Ranking
 from memgene.retrieval.router.observation import Floats, SelfRouting
+from memgene.retrieval.stages.calls import StageCalls
 
 DEFAULT_LIMIT = 50
 
@@ -164,7 +166,8 @@ class MemoryEngine:
         newest event). Without `pooled` the refs of the other candidates are not collected.
         Where levers ask for it, a model first says what else to search for, and at last orders
         the first hits; the index is not held meanwhile. If it fails, the read goes on without,
-        and says so. A router that the bank learned for this configuration serves it.
+        and says so; likewise where a stage of the configuration fails. A router that the bank
+        learned for this configuration serves it.
 
         Raises BudgetExhaustedError and ConfigError of a model's calls.
         """
@@ -179,7 +182,11 @@ class MemoryEngine:
         if looks_at_routing(served):
             routing, unrouted = routing_of(self.models.rewrite, text, served)
         degraded = (*plan.degraded, *unrouted)
-        asked = _Question(text, served, plan.queries, routing, degraded)
+        stages = StageCalls.of(self.models.stages, served.stages)
+        queries = plan.queries
+        if stages is not None:
+            queries = distinct((*queries, *stages.queries(text)))
+        asked = _Question(text, served, queries, routing, degraded, stages)
         scoped = self._indices.at(scope)
         with scoped.lock:
             scoped.refresh()
@@ -203,7 +210,8 @@ class MemoryEngine:
         scoped = self._indices.at(scope)
         with scoped.lock:
             scoped.refresh()
-            prepared = scoped.retriever().prepare(text, self.config, routing=routing)
+            stages = StageCalls.of(self.models.stages, served.stages)
+            prepared = scoped.retriever().prepare(text, self.config, routing=routing, stages=stages)
         prepared.degraded = degraded
         return prepared
 
@@ -222,7 +230,9 @@ class MemoryEngine:
         explained = limit if explained is None else min(explained, limit)
         text = prepared.query.text
         routing = prepared.routing if prepared.routing.by != "none" else None
-        asked = _Question(text, prepared.config, (text,), routing, prepared.degraded)
+        asked = _Question(
+            text, prepared.config, (text,), routing, prepared.degraded, prepared.stages
+        )
         ranking = prepared.rank(weights)
         found = self._found(asked, ranking, prepared.index, limit, explained, pooled)
         return self._reranked(text, found, limit)
@@ -237,7 +247,7 @@ class MemoryEngine:
         pooled: bool,
     ) -> Retrieval:
         """The hits of a ranking, with as many as a model would order anew."""
-        block = _block(asked.config)
+        block = max(_block(asked.config), filtered_first(asked.config))
         shown = max(explained, block) if explained else 0
         rows = ranking.rows.tolist() if pooled else ()
         return Retrieval(
@@ -249,17 +259,19 @@ class MemoryEngine:
             asked.degraded,
             asked.routing,
             ranking.weights,
+            stages=asked.stages,
         )
 
     def _reranked(self, text: str, found: Retrieval, limit: int) -> Retrieval:
-        """The first hits ordered anew, where the configuration says so; at most `limit` of all."""
+        """The first hits ordered anew and filtered, where the configuration says so; at most
+        `limit` of all."""
         block = _block(found.config)
-        if not block:
-            return found
-        reranked = rerank(self.models.rewrite, text, found.hits, block)
-        return replace(
-            found, hits=reranked.hits[:limit], degraded=found.degraded + reranked.degraded
-        )
+        if block:
+            reranked = rerank(self.models.rewrite, text, found.hits, block)
+            found = replace(found, hits=reranked.hits, degraded=found.degraded + reranked.degraded)
+        if found.stages is not None:
+            found = staged(found.stages, text, found)
+        return found if len(found.hits) <= limit else replace(found, hits=found.hits[:limit])
 
     def candidates(self, text: str, scope: Scope | None = None) -> Candidates:
         """The pool of a question with its features, for fitting the learned fusion."""
@@ -278,6 +290,7 @@ class _Question:
     queries: tuple[str, ...]
     routing: SelfRouting | None
     degraded: tuple[str, ...] = ()
+    stages: StageCalls | None = None
 
 
 def _block(config: RetrievalConfig) -> int:
@@ -303,6 +316,7 @@ def _ranked(
             routing=for_sub_question(asked.routing, query) if place else asked.routing,
             allowed=None if where is None else scoped.mask(where),
             now=None if now is None else day_number(now),
+            stages=asked.stages,
         )
         for place, query in enumerate(asked.queries)
     ]

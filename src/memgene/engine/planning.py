@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -57,7 +58,7 @@ def plan_queries(llm: LLM | None, question: str, config: RetrievalConfig) -> Pla
             queries += step(llm, question, config)
         except ModelError as failed:
             degraded.append(f"{lever}: {failed}")
-    return Plan(_distinct(queries), tuple(degraded))
+    return Plan(distinct(queries), tuple(degraded))
 
 
 def _sub_questions(llm: LLM, question: str, config: RetrievalConfig) -> list[str]:
@@ -75,7 +76,7 @@ def _clean(texts: list[str]) -> list[str]:
     return [text for text in (" ".join(t.split()) for t in texts) if text]
 
 
-def _distinct(queries: list[str]) -> tuple[str, ...]:
+def distinct(queries: Sequence[str]) -> tuple[str, ...]:
     """Without repetitions, whatever their case, spaces and last sign."""
     kept: dict[str, str] = {}
     for query in queries:

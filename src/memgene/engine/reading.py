@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from memgene.core import AnswerPlan, Hit, Why
@@ -12,6 +13,8 @@ from memgene.retrieval.config import RetrievalConfig
 from memgene.retrieval.index import UnitIndex
 from memgene.retrieval.ranking import Ranking
 from memgene.retrieval.router.observation import SelfRouting
+from memgene.retrieval.stages.calls import StageCalls
+from memgene.retrieval.stages.stage import StageKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +25,8 @@ class Retrieval:
     `queries` are the texts that were searched, the question itself first. `degraded` names each
     step that fell back to the plain ranking because a language model failed, and why. `routing` is
     what rules or a model made of the question for the routes, `weights` how much each route
-    counted, where they were weighed for this question.
+    counted, where they were weighed for this question. `instruction` is what answer stages tell the
+    agent; `stages` are those of the configuration.
     """
 
     hits: tuple[Hit, ...]
@@ -33,12 +37,22 @@ class Retrieval:
     degraded: tuple[str, ...] = ()
     routing: SelfRouting | None = None
     weights: Mapping[str, float] = field(default_factory=dict)
+    instruction: str = ""
+    stages: StageCalls | None = field(default=None, compare=False, repr=False)
 
     @property
     def plan(self) -> AnswerPlan:
         """How the serving configuration wants the question answered."""
         served = self.config
-        return AnswerPlan(served.answer_style, served.verification, served.verification_threshold)
+        plan = AnswerPlan(served.answer_style, served.verification, served.verification_threshold)
+        if self.stages is None or not self.stages.has(StageKind.ANSWER):
+            return plan
+        return replace(
+            plan,
+            instruction=self.instruction,
+            check=self.stages.key(StageKind.ANSWER),
+            accepts=partial(self.stages.accepts, self.queries[0]),
+        )
 
     @property
     def notes(self) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from memgene.evolution.rundir import RunFolder, UsageByRole
 from memgene.evolution.scoring import mean
 from memgene.evolution.sealed import DevVal
 from memgene.evolution.spending import Spending
+from memgene.genome.parts import config_files
 from memgene.retrieval.config import RetrievalConfig
 from memgene.retrieval.ranker import Ranker
 
@@ -162,7 +163,8 @@ class Candidates:
         if self._run.journal.peek(Proposed, candidate=name) is None:
             message = f"# Candidate {name}\n\nFrom {origin or 'nothing'}, by {by}: {reason}\n"
             message += "".join(f"\n- {lever} = {value!r}" for lever, value in settings.items())
-            files = {_GENOME: config.to_toml(), "message.md": message.rstrip() + "\n"}
+            files: dict[str, str | bytes] = {**config_files(config)}
+            files["message.md"] = message.rstrip() + "\n"
             if parent is not None:
                 files["patch.diff"] = _patch(parent, name, config)
             self._run.save_files(name, files)
@@ -185,8 +187,21 @@ class Candidates:
 
 
 def _patch(parent: Candidate, name: str, config: RetrievalConfig) -> str:
-    """Unified difference of the genome file against the parent's."""
-    before, after = (made.to_toml().splitlines(keepends=True) for made in (parent.config, config))
+    """Unified difference of the genome's texts (configuration, stages) against the parent's."""
+    before, after = _texts(parent.config), _texts(config)
     return "".join(
-        difflib.unified_diff(before, after, f"{parent.id}/{_GENOME}", f"{name}/{_GENOME}")
+        line
+        for file in sorted({*before, *after}, key=lambda file: (file != _GENOME, file))
+        for line in difflib.unified_diff(
+            before.get(file, []), after.get(file, []), f"{parent.id}/{file}", f"{name}/{file}"
+        )
     )
+
+
+def _texts(config: RetrievalConfig) -> dict[str, list[str]]:
+    """Lines of the files that are text."""
+    return {
+        file: content.decode().splitlines(keepends=True)
+        for file, content in config_files(config).items()
+        if file.endswith((".toml", ".py"))
+    }

@@ -7,10 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from memgene.core import ConfigError
 from memgene.evolution.diagnosis import is_ranking
 from memgene.evolution.means import Held, Means, Use, use_of
 from memgene.retrieval.config import RetrievalConfig, levers
-from memgene.retrieval.levers import Need
+from memgene.retrieval.levers import Lever, Need
+from memgene.retrieval.stages.stage import PREFIX, PlacedStage, Stage, StageKind
 
 LEARNED = "learned"
 ROUTED = "q_rrf"
@@ -84,12 +86,14 @@ _ANSWERING = frozenset(
 class Change:
     """`lever` set to `value`. `companions` are levers without which it would do nothing (the
     weight of a view that is switched on, a fusion that reads more than one view); they count as
-    part of the one change. `question_type` restricts it to one predicted type."""
+    part of the one change. `question_type` restricts it to one predicted type. A strength of a
+    stage is the lever `stage.NAME`; `stage` is one that the configuration does not have yet."""
 
     lever: str
     value: Any
     companions: Mapping[str, Any] = field(default_factory=dict)
     question_type: str | None = None
+    stage: Stage | None = None
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -113,6 +117,20 @@ def change(
         if view == "window" and config.window == 0:
             companions["window"] = 1
     return Change(lever, value, companions, question_type)
+
+
+def stage_change(stage: Stage, strength: float) -> Change:
+    """The change that adds a stage at a strength in [0, 2], in place of one of its name.
+
+    Nothing but this makes a lever of a stage that the configuration does not have: until a guard
+    accepted it there, it is no part of the action space.
+    """
+    return Change(PREFIX + stage.name, PlacedStage(stage, strength).strength, stage=stage)
+
+
+def stage_levers(config: RetrievalConfig) -> dict[str, Lever]:
+    """Levers of the stages of a configuration by their names, `stage.NAME`."""
+    return {PREFIX + placed.name: placed.stage.lever for placed in config.stages}
 
 
 def focused(config: RetrievalConfig, topics: Sequence[str]) -> Change | None:
@@ -139,6 +157,9 @@ def apply(config: RetrievalConfig, changes: Sequence[Change]) -> RetrievalConfig
     values: dict[str, Any] = {}
     per_type: dict[str, dict[str, Any]] = {}
     for each in changes:
+        if each.lever.startswith(PREFIX):
+            config = config.with_stage(_stage_of(config, each), each.value)
+            continue
         target = (
             values if each.question_type is None else per_type.setdefault(each.question_type, {})
         )
@@ -157,12 +178,17 @@ def wants_fit(config: RetrievalConfig, changes: Sequence[Change]) -> bool:
     if fusion != LEARNED:
         return False
     return config.fusion != LEARNED or any(
-        each.question_type is None and each.lever not in AFTER_SCORING for each in changes
+        each.question_type is None
+        and each.lever not in AFTER_SCORING
+        and not each.lever.startswith(PREFIX)  # what stages add comes on top of fused scores
+        for each in changes
     )
 
 
 def has_effect(config: RetrievalConfig, lever: str, available: Means, metric: str) -> bool:
     """Whether changing the lever can change the metric in this configuration."""
+    if lever.startswith(PREFIX):
+        return _stage_has_effect(config, lever, available, metric)
     if not possible(lever, available) or (lever in _ANSWERING and is_ranking(metric)):
         return False
     if lever.startswith("weight_"):
@@ -205,6 +231,8 @@ def has_effect(config: RetrievalConfig, lever: str, available: Means, metric: st
 def may_differ_by_type(config: RetrievalConfig, lever: str) -> bool:
     """Whether the lever may have a value of its own for one question type. Learned weights are
     fitted once for all types, so an override must leave them valid."""
+    if lever.startswith(PREFIX):
+        return False
     return lever not in _WHOLE and (config.fusion != LEARNED or lever in AFTER_SCORING)
 
 
@@ -227,8 +255,32 @@ def _view_on(config: RetrievalConfig, view: str) -> bool:
 def same_settings(config: RetrievalConfig, changes: Sequence[Change]) -> bool:
     """Whether the changes would set nothing new."""
     for each in changes:
+        if each.lever.startswith(PREFIX):
+            if PlacedStage(_stage_of(config, each), each.value) not in config.stages:
+                return False
+            continue
         known = config.per_type.get(each.question_type, {}) if each.question_type else {}
         for name, value in {each.lever: each.value, **each.companions}.items():
             if known.get(name, getattr(config, name)) != levers()[name].checked(value):
                 return False
     return True
+
+
+def _stage_of(config: RetrievalConfig, change: Change) -> Stage:
+    """The stage that a change adds, or the one whose strength it sets."""
+    if change.stage is not None:
+        return change.stage
+    for placed in config.stages:
+        if PREFIX + placed.name == change.lever:
+            return placed.stage
+    raise ConfigError(
+        f"{change.lever} cannot be set: the configuration has no such stage; add the stage first"
+    )
+
+
+def _stage_has_effect(config: RetrievalConfig, lever: str, available: Means, metric: str) -> bool:
+    """A stage of the configuration that nothing holds; one for answers, where answers count."""
+    kinds = {PREFIX + placed.name: placed.stage.kind for placed in config.stages}
+    if lever not in kinds or Held(lever) in available:
+        return False
+    return kinds[lever] is not StageKind.ANSWER or not is_ranking(metric)

@@ -123,7 +123,7 @@ class FinalReport:
     def _refitted(self, row: str, config: RetrievalConfig) -> RetrievalConfig:
         """The configuration with its learned weights, if any, fitted on dev + val."""
         if config.fusion != LEARNED and row != LEARNED_ONCE:
-            self._tools.run.save_files(row_subject(row), {"retrieval.toml": config.to_toml()})
+            self._tools.run.save_config(row_subject(row), config)
             return config
         questions = (*self._data.dev, *self._data.val)
         return self._fitted(row, config, questions, "retrieval.toml")
@@ -144,7 +144,7 @@ class FinalReport:
             fitted = config.changed(fusion=LEARNED, ranker=ranker)
             usage: UsageByRole = spent.usage
             seconds = spent.seconds
-            run.save_files(subject, {file: fitted.to_toml()})
+            run.save_config(subject, fitted, file)
         else:
             fitted = run.load_config(subject, file)
             usage, seconds = recorded.usage, recorded.seconds

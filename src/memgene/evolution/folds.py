@@ -207,7 +207,7 @@ def _on_everything(
     with Spending(run.journal, meter).work(limited=False) as spent:
         ranker = bench.learner(task, training)(config, questions)
     fitted = config.changed(ranker=ranker)
-    run.save_files(row_subject(BEST), {"retrieval.toml": fitted.to_toml()})
+    run.save_config(row_subject(BEST), fitted)
     event = run.journal.emit(
         Refitted(
             BEST,

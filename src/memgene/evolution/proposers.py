@@ -15,11 +15,13 @@ from memgene.evolution.changes import (
     has_effect,
     same_settings,
     settings_of,
+    stage_levers,
 )
 from memgene.evolution.diagnosis import Diagnosis
 from memgene.evolution.means import Means
 from memgene.retrieval.config import RetrievalConfig, levers
 from memgene.retrieval.levers import Lever, Need
+from memgene.retrieval.stages.stage import PREFIX
 
 _TRIES = 200
 
@@ -93,13 +95,16 @@ class RandomProposer:
         return None
 
     def _draw(self, config: RetrievalConfig, rng: random.Random) -> tuple[Change, ...]:
-        names = [n for n in levers() if has_effect(config, n, self._available, self._metric)]
+        known = (*levers(), *stage_levers(config))
+        names = [n for n in known if has_effect(config, n, self._available, self._metric)]
         chosen = rng.sample(names, min(rng.randint(1, self._max_changes), len(names)))
         return tuple(change(config, name, self._value(config, name, rng)) for name in chosen)
 
     def _value(self, config: RetrievalConfig, name: str, rng: random.Random) -> Any:
         """A value other than the present one."""
-        declared, now = levers()[name], getattr(config, name)
+        stages = {PREFIX + placed.name: placed.strength for placed in config.stages}
+        declared = {**levers(), **stage_levers(config)}[name]
+        now = stages[name] if name in stages else getattr(config, name)
         if declared.kind is bool:
             return not now
         if declared.kind is str:

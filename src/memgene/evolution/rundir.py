@@ -30,7 +30,7 @@ from memgene.evolution.files import write_folder, write_whole
 from memgene.evolution.journal import Journal, sync_folder
 from memgene.evolution.lock import LOCK_NAME, RunLock
 from memgene.evolution.provenance import git_revision, versions
-from memgene.genome import read_config
+from memgene.genome.parts import config_files, read_config
 from memgene.retrieval.config import RetrievalConfig
 
 FORMAT = 1
@@ -119,8 +119,14 @@ class RunFolder:
             write_whole(self.folder_of(subject) / name, content)
         sync_folder(self.folder_of(subject))
 
+    def save_config(
+        self, subject: str, config: RetrievalConfig, file: str = "retrieval.toml"
+    ) -> None:
+        """Write a subject's configuration, with its router and stages beside it."""
+        self.save_files(subject, config_files(config, file))
+
     def load_config(self, subject: str, file: str = "retrieval.toml") -> RetrievalConfig:
-        """The configuration of a subject, with the router beside it where it names one."""
+        """The configuration of a subject, with the router and stages beside it that it names."""
         path = self.folder_of(subject) / file
         try:
             return read_config(path)

@@ -30,10 +30,10 @@ def stage_file(name: str) -> str:
     return f"{STAGES}/{name}.py"
 
 
-def config_files(config: RetrievalConfig) -> dict[str, bytes]:
-    """Names and contents of the files that hold a configuration, in order: `retrieval.toml`, then
+def config_files(config: RetrievalConfig, file: str = RETRIEVAL) -> dict[str, bytes]:
+    """Names and contents of the files that hold a configuration, in order: `file`, then
     `router.npz` and `stages/NAME.py` where it has them."""
-    files = {RETRIEVAL: config.to_toml().encode()}
+    files = {file: config.to_toml().encode()}
     if config.router is not None:
         files[ROUTER] = config.router.to_bytes()
     for placed in config.stages:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from threading import Lock
 from types import MappingProxyType, TracebackType
@@ -27,6 +28,7 @@ from memgene.settings import SandboxSettings
 if TYPE_CHECKING:
     from memgene.programs.program import Program
     from memgene.programs.runtime import ProgramRuntime
+    from memgene.programs.stage_host import SandboxedStages
 
 STATIC = ("no-memory", "recent", "bm25", "vector", "hybrid-rrf", "bank")
 """The static rows that evolution is compared with by default."""
@@ -76,7 +78,7 @@ def harness_names() -> Mapping[str, str]:
 
 class LoadedModels:
     """Embedders, word vectors and language models (by role; None = offline) for several harnesses,
-    and the sandbox that their programs run in, each loaded when first asked for.
+    and the sandboxes that their programs and stages run in, each loaded when first asked for.
 
     Whoever makes several factories makes one of these, hands it to each, and closes it (a context
     manager) when their harnesses are done. `sandbox` says how programs are to run.
@@ -93,11 +95,14 @@ class LoadedModels:
         self._embedders: dict[str, Embedder] = {}
         self._words: WordVectors | None = None
         self._programs: dict[str, ProgramRuntime] = {}
+        self._stages: SandboxedStages | None = None
         self._lock = Lock()
 
     def engine(self, config: RetrievalConfig) -> EngineModels:
-        """The language models that an engine with this configuration calls."""
-        return EngineModels.of(self._llms, config)
+        """The language models that an engine with this configuration calls, and who runs its
+        stages, where it has some."""
+        models = EngineModels.of(self._llms, config)
+        return replace(models, stages=self.stages()) if config.stages else models
 
     def embedder(self, given: str | Embedder) -> Embedder:
         """The embedder of that name, or the one given."""
@@ -135,6 +140,15 @@ class LoadedModels:
                 )
             return self._programs[loaded.name]
 
+    def stages(self) -> SandboxedStages:
+        """What runs retrieval stages; nothing is started before the first of them is called."""
+        from memgene.programs.stage_host import SandboxedStages
+
+        with self._lock:
+            if self._stages is None:
+                self._stages = SandboxedStages(require=Level.named(self._sandbox.level))
+            return self._stages
+
     @property
     def sandbox(self) -> SandboxSettings | None:
         """How programs run, with the isolation that was achieved; None where none were made."""
@@ -143,8 +157,11 @@ class LoadedModels:
         return self._sandbox.model_copy(update={"level": min(levels).label}) if levels else None
 
     def close(self) -> None:
-        """End the programs. The language models belong to whoever gave them."""
+        """End programs and stages. The language models belong to whoever gave them."""
         with ExitStack() as stack:
+            if self._stages is not None:
+                stack.callback(self._stages.close)
+                self._stages = None
             while self._programs:
                 stack.callback(self._programs.popitem()[1].close)
 

@@ -10,6 +10,7 @@ from memgene.evaluation.case import Case
 from memgene.evolution.coevolve.events import CoevolutionStarted
 from memgene.evolution.event import Event
 from memgene.evolution.events import Promoted, Proposed, Stopped
+from memgene.evolution.joint.together import TOGETHER
 from memgene.evolution.programs.events import Drafted
 from memgene.reports.coevolve_history import coevolve_history
 from memgene.reports.config_history import config_history
@@ -59,8 +60,10 @@ def joint_history(folder: Path, events: Sequence[Event], metric: str) -> History
 
 
 def _inner(folder: Path, turn: Turn, metric: str) -> list[History]:
-    """What the search inside a pass tells, in its own strategy's words; several where a pass
-    changes all parts at once."""
+    """What the search inside a pass tells, in its own strategy's words; nothing where a pass
+    changes all parts at once, whose steps are no search of their own."""
+    if turn.began.arm == TOGETHER:
+        return []
     part = folder / "passes" / turn.part
     readers = (
         (Drafted, program_history),

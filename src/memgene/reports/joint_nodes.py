@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from memgene.evolution.event import Event
 from memgene.evolution.events import Promoted
+from memgene.evolution.joint.together import TOGETHER
 from memgene.evolution.programs.lineage import REGRESSION
 from memgene.reports.coevolve_nodes import coevolve_nodes
 from memgene.reports.config_nodes import config_nodes
@@ -38,7 +39,7 @@ def joint_nodes(found: JointRecord) -> tuple[Node, ...]:
 
 def inner_nodes(turn: Turn) -> tuple[Node, ...]:
     """Candidates of the search inside a pass, named `NN-ARM/ID`."""
-    found = _searched(turn.inner)
+    found = config_nodes(turn.inner) if turn.began.arm == TOGETHER else _searched(turn.inner)
     return tuple(
         replace(
             node,

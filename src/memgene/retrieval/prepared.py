@@ -29,6 +29,9 @@ from memgene.retrieval.ranking import Ranking
 from memgene.retrieval.rescoring import rescore
 from memgene.retrieval.router.observation import Observation, SelfRouting
 from memgene.retrieval.signals import Signals
+from memgene.retrieval.stages.calls import StageCalls
+from memgene.retrieval.stages.joining import rescorer_terms, stage_views, view_terms
+from memgene.retrieval.stages.stage import StageKind
 from memgene.retrieval.values import UnitValues
 from memgene.retrieval.views import Mask, View
 
@@ -50,7 +53,7 @@ class RouteTable(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Asked:
     """What all steps of one question's retrieval look at. `config` is that of its type; `embedder`
-    is there also where no row has a vector yet."""
+    is there also where no row has a vector yet; `stages` run those of the configuration."""
 
     signals: Signals
     config: RetrievalConfig
@@ -60,6 +63,7 @@ class Asked:
     allowed: Mask | None
     now: float | None
     embedder: Embedder | None
+    stages: StageCalls | None = None
 
     @property
     def query(self) -> Query:
@@ -94,6 +98,12 @@ class Prepared(ABC):
 
     def __init__(self, asked: Asked, pool: Rows, routes: tuple[str, ...]) -> None:
         self._asked = asked
+        self._stage_views: tuple[View, ...] = ()
+        if asked.stages is not None:
+            self._stage_views = stage_views(
+                asked.stages, asked.query.text, asked.index, asked.allowed
+            )
+            pool = np.union1d(pool, np.concatenate([pool, *(v.rows for v in self._stage_views)]))
         self._pool = pool
         self.routes = routes
         self.degraded: tuple[str, ...] = ()
@@ -147,9 +157,15 @@ class Prepared(ABC):
             weights = self._checked(weights)
         elif self.config.router is not None and self.routes:
             weights = self._own_weights
-        ranking = self._ordered(self._fused(self._pool, weights))
+        ranking = self._ordered(self._joined(self._pool, weights))
         wider = self._wider(ranking.rows[: self.config.context_k])
-        return ranking if wider is None else self._ordered(self._fused(wider, weights))
+        if wider is not None:
+            ranking = self._ordered(self._joined(wider, weights))
+        if self._asked.stages is not None and self._asked.stages.has(StageKind.RESCORER):
+            # once, over the whole pool
+            pool = self._pool if wider is None else wider
+            ranking = self._ordered(self._joined(pool, weights), self._asked.stages)
+        return ranking
 
     @abstractmethod
     def route_table(self) -> RouteTable:
@@ -162,6 +178,28 @@ class Prepared(ABC):
     @abstractmethod
     def _returned(self) -> Mapping[str, Returned]:
         """What each route returned."""
+
+    @property
+    def stages(self) -> StageCalls | None:
+        """The stages at work."""
+        return self._asked.stages
+
+    def _joined(self, pool: Rows, weights: Wide | None) -> Fused:
+        """Fused scores, with what views of stages add."""
+        fused = self._fused(pool, weights)
+        if not self._stage_views or not len(pool):
+            return fused
+        terms = view_terms(self._stage_views, pool, self.config.fusion)
+        return fused._replace(
+            scores=fused.scores + sum(terms.values()),
+            views=(*fused.views, *self._stage_views),
+            contributions={**fused.contributions, **terms},
+        )
+
+    def _stage_base(self, pool: Rows) -> Wide:
+        """What views of stages add to the fused scores, shape (len(pool),)."""
+        terms = view_terms(self._stage_views, pool, self.config.fusion) if len(pool) else {}
+        return sum(terms.values(), np.zeros(len(pool)))
 
     def _checked(self, weights: Wide) -> Wide:
         given = np.asarray(weights, np.float64)
@@ -212,13 +250,17 @@ class Prepared(ABC):
             pool = np.union1d(pool, near if allowed is None else near[allowed[near]])
         return None if pool is self._pool else pool
 
-    def _ordered(self, fused: Fused) -> Ranking:
+    def _ordered(self, fused: Fused, stages: StageCalls | None = None) -> Ranking:
         config, index, pool = self.config, self.index, fused.pool
         base = min_max(fused.scores)
         if not base.any():  # a lone candidate, or equals among themselves: all the best there is
             base = np.ones_like(base)
         values = self._values(pool) if config.utility_weight else None
         scores, factors = rescore(base, pool, index, config, self._asked.now, values)
+        if stages is not None:
+            said = rescorer_terms(stages, self.query.text, index, pool, scores)
+            factors = {**factors, **said}
+            scores = (scores + sum(said.values(), np.zeros_like(scores))).astype(base.dtype)
         order = np.lexsort((index.seq[pool], -scores))
         if config.mmr_lambda and self._asked.dense is not None and len(order) > 1:
             vectors = self._asked.dense.rows(pool[order])

@@ -44,7 +44,7 @@ class PreparedRoutes(Prepared):
 
     def route_table(self) -> RouteTable:
         terms = self._terms(self._pool)
-        return RouteTable(self._pool, terms.routes, terms.value)
+        return RouteTable(self._pool, terms.routes, terms.value + self._stage_base(self._pool))
 
     def _fused(self, pool: Rows, weights: Wide | None) -> Fused:
         shares = self.prior if weights is None else weights

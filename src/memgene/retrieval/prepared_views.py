@@ -51,6 +51,7 @@ class PreparedViews(Prepared):
     def route_table(self) -> RouteTable:
         table = self._strength * len(self.routes) * self._table(self._pool)
         base = self._base(self._pool).scores.astype(np.float64)
+        base += self._stage_base(self._pool)
         return RouteTable(self._pool, table, base - table @ self.prior)
 
     @property

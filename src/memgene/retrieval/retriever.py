@@ -19,6 +19,7 @@ from memgene.retrieval.router.observation import SelfRouting
 from memgene.retrieval.routes import route_searches
 from memgene.retrieval.signals import WORD_SIGNALS, Signals
 from memgene.retrieval.soft import SoftMatcher
+from memgene.retrieval.stages.calls import StageCalls
 from memgene.retrieval.values import UnitValues
 from memgene.retrieval.views import Mask, TextSearch, build_views, pool_of
 
@@ -83,9 +84,11 @@ class Retriever:
         routing: SelfRouting | None = None,
         allowed: Mask | None = None,
         now: float | None = None,
+        stages: StageCalls | None = None,
     ) -> Ranking:
         """Rank the candidates for a question. `allowed` masks rows (filters)."""
-        return self.prepare(text, config, routing=routing, allowed=allowed, now=now).rank()
+        asked = self.prepare(text, config, routing=routing, allowed=allowed, now=now, stages=stages)
+        return asked.rank()
 
     def prepare(
         self,
@@ -95,14 +98,16 @@ class Retriever:
         routing: SelfRouting | None = None,
         allowed: Mask | None = None,
         now: float | None = None,
+        stages: StageCalls | None = None,
     ) -> Prepared:
         """Everything but the weights of the routes. `routing` holds the question's rewrites and
-        prior (default: the raw question, and the configuration's `route_prior`)."""
+        prior (default: the raw question, and the configuration's `route_prior`). `stages` run the
+        configuration's stages; without them their views and rescorers are left out."""
         query = analyse(text, self.index)
         config = config.for_type(query.type)
         signals = self._signals(query, config)
         routing = routing or SelfRouting(text, text, config.route_prior, 1.0)
-        asked = self._asked(signals, config, routing, allowed, now)
+        asked = self._asked(signals, config, routing, allowed, now, stages)
         if config.fusion == "q_rrf":
             return PreparedRoutes(
                 asked, route_searches(signals, routing, self.search_text, allowed)
@@ -127,9 +132,12 @@ class Retriever:
         routing: SelfRouting,
         allowed: Mask | None,
         now: float | None,
+        stages: StageCalls | None = None,
     ) -> Asked:
         embedder = None if self.dense is None else self.dense.embedder
-        return Asked(signals, config, routing, self._values, self._links, allowed, now, embedder)
+        return Asked(
+            signals, config, routing, self._values, self._links, allowed, now, embedder, stages
+        )
 
     def _over_views(self, asked: Asked) -> PreparedViews:
         views = build_views(asked.signals, asked.config, self.search_text, asked.allowed)

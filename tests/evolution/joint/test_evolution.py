@@ -130,6 +130,7 @@ def test_so_does_the_simultaneous_schedule(tmp_path: Path, share: float) -> None
     plan = PLAN.parsed("schedule=simultaneous")
     first = evolve(tmp_path / "a", joint=plan)
     assert {e["arm"] for e in of_kind(first, "pass_began")} == {"all"}
+    assert "simultaneous" in write_report(first.run).read_text(encoding="utf-8")
     again = evolve(tmp_path / "b", joint=plan)
     lines = (again.run / "journal.jsonl").read_text().splitlines(keepends=True)
     (again.run / "journal.jsonl").write_text("".join(lines[: int(share * len(lines))]))

@@ -15,16 +15,19 @@ import pytest
 from memgene.core import ConfigError, Filled, InputError
 from memgene.embed.hashing import HashingEmbedder
 from memgene.embed.protocol import Vectors
+from memgene.engine.models import EngineModels
 from memgene.harness.bank import BankHarness, BankHarnessFactory
 from memgene.harness.program import raw_text_of
 from memgene.harness.protocol import NO_ITEM, QUERY_TEXT
 from memgene.programs.guest.bank import BankTool, check_bank_config, prepare_bank
 from memgene.programs.guest.configuring import received, sent
 from memgene.programs.guest.models import described
+from memgene.programs.stage_host import SandboxedStages
 from memgene.retrieval.config import RetrievalConfig
 from memgene.retrieval.observing import features_of
 from memgene.retrieval.router.observation import TWO_ROUTES
 from memgene.retrieval.router.router import Router
+from memgene.retrieval.stages.stage import Stage
 from memgene.testing import tiny_task
 
 _FRESH = Router.fresh(TWO_ROUTES, features_of(TWO_ROUTES))
@@ -297,7 +300,60 @@ def test_preparing_uses_a_bank_of_its_own() -> None:
     prepare_bank()
 
 
-def test_the_first_message_carries_configuration_and_router() -> None:
-    for config in (ROUTED, RetrievalConfig(window=2)):
+STAGED = (
+    RetrievalConfig()
+    .with_stage(
+        Stage(
+            "longest",
+            'KIND = "rescorer"\nABOUT = "prefers long units, by chance a little"\nimport random\n'
+            "def scores(query, hits):\n"
+            '    hits.sort(key=lambda hit: hit["id"])\n'
+            '    return [len(hit["text"]) / 200 + random.random() / 10 for hit in hits]\n',
+        ),
+        0.7,
+    )
+    .with_stage(
+        Stage(
+            "reversed",
+            'KIND = "filter"\nABOUT = "the other way round"\n'
+            "def keep(query, hits):\n    return list(range(len(hits)))[::-1]\n",
+        ),
+        1.0,
+    )
+    .with_stage(
+        Stage(
+            "last",
+            'KIND = "view"\nABOUT = "the latest"\n'
+            'def candidates(query, units):\n    return [(units[-1]["id"], 1.0)]\n',
+        ),
+        1.0,
+    )
+)
+
+
+def test_stages_find_inside_what_they_find_outside() -> None:
+    embedder = HashingEmbedder()
+    task = tiny_task()
+    asked = Asked(embedder)
+    with (
+        SandboxedStages() as host,
+        closing(
+            BankHarnessFactory(STAGED, embedder, models=EngineModels(stages=host))()
+        ) as harness,
+        closing(BankTool(first_message(STAGED, embedder), asked.embed, asked.words)) as tool,
+    ):
+        for episode in task.episodes:
+            harness.write(Filled(NO_ITEM), episode)
+            tool.add_episode(raw_text_of(episode), source=episode.id)
+        for labelled in task.questions:
+            assert_same(harness, tool, labelled.question.text, STAGED)
+        read = harness.read(Filled(QUERY_TEXT, {"query_text": task.questions[0].question.text}))
+        assert "degraded" not in read.notes
+        assert read.hits is not None
+        assert {"stage.longest", "stage.reversed"} <= set(read.hits[-1].why.factors)
+
+
+def test_the_first_message_carries_configuration_router_and_stages() -> None:
+    for config in (ROUTED, RetrievalConfig(window=2), STAGED):
         assert received(json.loads(json.dumps(sent(config)))) == config
     assert received(sent(None)) == RetrievalConfig()

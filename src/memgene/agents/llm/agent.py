@@ -8,6 +8,7 @@ from datetime import datetime
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from memgene.agents.checking import stands
 from memgene.agents.llm.dating import dated
 from memgene.agents.llm.reply import answer_of
 from memgene.bank.unit import render_date
@@ -113,7 +114,7 @@ class LLMAgent:
         verifies = plan.verification != "off"
         asked = words.RESPOND.render(
             memory=memory,
-            instruction=instruction,
+            instruction="\n".join(part for part in (instruction, plan.instruction) if part),
             style=ANSWER_STYLES[plan.style],
             date=_on(question.time),
             question=question.text,
@@ -121,28 +122,27 @@ class LLMAgent:
             form=words.CONFIDENT_FORM if verifies else words.ANSWER_FORM,
         )
         messages = _continued(query, asked)
-        if not verifies:
-            return answer_of(self._say(messages))
-        draft = self._drafted(messages)
-        if not draft.abstained and (draft.confidence or 0.0) >= plan.threshold:
+        draft = self._drafted(messages) if verifies else answer_of(self._say(messages))
+        sure = not verifies or (not draft.abstained and (draft.confidence or 0.0) >= plan.threshold)
+        if sure and stands(context, draft):
             return draft
         return self._verified(question, memory, plan, draft)
 
     def _verified(self, question: Question, memory: str, plan: AnswerPlan, draft: Answer) -> Answer:
-        """A second call on an unsure or abstaining draft (EvolveMem §3, verification)."""
+        """A second call on an unsure or abstaining draft (EvolveMem §3, verification), or on one
+        that the memory does not accept; strict where the plan leaves open how."""
+        how = "strict" if plan.verification == "off" else plan.verification
         messages = words.VERIFY.render(
             memory=memory,
             date=_on(question.time),
             question=question.text,
             choices=_choices(question),
             draft=draft.text or "(none)",
-            task=words.STRICT_TASK if plan.verification == "strict" else words.MULTI_TASK,
+            task=words.STRICT_TASK if how == "strict" else words.MULTI_TASK,
             style=ANSWER_STYLES[plan.style],
         )
         checked = self._drafted(messages)
-        return Answer(
-            checked.text, checked.abstained, f"verified:{plan.verification}", (), checked.confidence
-        )
+        return Answer(checked.text, checked.abstained, f"verified:{how}", (), checked.confidence)
 
     def _drafted(self, messages: Sequence[ChatMessage]) -> Answer:
         found = ask(

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from memgene.core import RunError, stable_id
 from memgene.engine.learned import LearnedMemory
 from memgene.evolution.rundir import RunFolder
+from memgene.genome.parts import config_files
 from memgene.retrieval.config import RetrievalConfig
 
-RETRIEVAL_FILE = "retrieval.toml"
-ROUTER_FILE = "router.npz"
 MEMORY_FILE = "memory.jsonl"
 
 
@@ -28,9 +27,7 @@ class State:
 
     def files(self) -> dict[str, str | bytes]:
         """The state as files of a candidate."""
-        files: dict[str, str | bytes] = {RETRIEVAL_FILE: self.config.to_toml()}
-        if self.config.router is not None:
-            files[ROUTER_FILE] = self.config.router.to_bytes()
+        files: dict[str, str | bytes] = {**config_files(self.config)}
         files[MEMORY_FILE] = self.learned.to_jsonl()
         return files
 

@@ -17,9 +17,11 @@ class Past:
 class Bandit:
     """Chooses among arms by their discounted gain per question.
 
-    Every arm has a first turn, in the order given. Then the one with the highest rate
-    Σ dᵏ·gain / Σ dᵏ·questions (k = 0 for its last pass, 1 for the one before, …; the first of
-    equals) is next. An arm whose last `patience` passes gained nothing has no more turns.
+    Every arm has a first turn, in the order given, and another one whenever an arm has changed
+    what the others work on: their last results were about something else. While nothing has
+    changed, the one with the highest rate Σ dᵏ·gain / Σ dᵏ·questions (k = 0 for its last pass, 1
+    for the one before, …; the first of equals) is next. An arm whose last `patience` passes gained
+    nothing has no more turns.
     """
 
     def __init__(self, arms: Sequence[str], discount: float, patience: int) -> None:
@@ -60,9 +62,8 @@ class Bandit:
         awake = [arm for arm in able if not self.resting(arm)]
         if not awake:
             return None
-        if self._waiting:
-            for arm in awake:
-                if arm in self._waiting:
-                    return arm, "another arm has changed the genome since its last pass"
+        for arm in awake:
+            if arm in self._waiting:
+                return arm, "another arm has changed the genome since its last pass"
         best = max(awake, key=self.rate)
         return best, f"{1000 * self.rate(best):.4f} gained per 1,000 questions, the most of all"

@@ -18,9 +18,11 @@ from memgene.bank.unit import MemoryUnit
 from memgene.core import ConfigError, FixedClock, Hit, InputError, content_hash
 from memgene.embed.protocol import Vectors
 from memgene.engine import MemoryEngine, compose_hits
+from memgene.engine.models import EngineModels
 from memgene.programs.guest.configuring import received, sent
 from memgene.programs.guest.episode_text import read_time, turns_of
 from memgene.programs.guest.models import Ask, models_of
+from memgene.programs.guest.stages import LoadedStages
 from memgene.retrieval.config import RetrievalConfig
 from memgene.retrieval.features.registry import features
 from memgene.retrieval.needs import needs_llm
@@ -59,7 +61,7 @@ class BankTool:
     What is added is stored and embedded at the next search, all of it at once.
 
     Args:
-        first: the worker's first message: `config` and `router` (see `configuring.sent`),
+        first: the worker's first message: `config`, `router` and `stages` (see `configuring`),
             `embedder` and `words` (see `models.described`).
         embed: texts to vectors, one host call.
         words: single words to vectors, one host call.
@@ -72,7 +74,9 @@ class BankTool:
         check_bank_config(config)
         embedder, self._words = models_of(first, embed, words)
         bank = open_bank(":memory:", FixedClock(_STORED))
-        self._engine = MemoryEngine(bank, embedder, config, self._words)
+        # this process is a sandbox already: stages run in it
+        models = EngineModels(stages=LoadedStages() if config.stages else None)
+        self._engine = MemoryEngine(bank, embedder, config, self._words, models)
         self._soft = _matches_softly(config)
         self._waiting: list[MemoryUnit] = []
         self._ids: set[str] = set()
