@@ -33,17 +33,7 @@ def test_a_rate_is_the_discounted_gain_per_question() -> None:
     assert bandit(("router", 0.04, 400), discount=0).rate("router") == pytest.approx(0.0001)
 
 
-def test_an_arm_has_a_turn_when_another_has_changed_the_genome_since() -> None:
-    told = (("structure", 0.0, 100), ("parameters", 0.03, 100), ("router", 0.0, 500))
-    why = "another arm has changed the genome since its last pass"
-    made = bandit(*told)
-    assert made.choose(ARMS) == ("structure", why)  # router's pass saw what parameters changed
-    assert made.choose(("parameters", "router"))[0] == "parameters"  # type: ignore[index]
-    made.told("structure", Past(0.02, 100))
-    assert made.choose(("router",)) == ("router", why)
-
-
-def test_while_nothing_changes_the_highest_rate_is_next_and_says_so() -> None:
+def test_then_the_highest_rate_is_next_and_says_so() -> None:
     told = (("structure", 0.01, 100), ("parameters", 0.03, 100), ("structure", 0.0, 100))
     made = bandit(*told, ("router", 0.0, 500))
     chosen = made.choose(ARMS)

@@ -17,25 +17,19 @@ class Past:
 class Bandit:
     """Chooses among arms by their discounted gain per question.
 
-    Every arm has a first turn, in the order given, and another one whenever an arm has changed
-    what the others work on: their last results were about something else. While nothing has
-    changed, the one with the highest rate Σ dᵏ·gain / Σ dᵏ·questions (k = 0 for its last pass, 1
-    for the one before, …; the first of equals) is next. An arm whose last `patience` passes gained
-    nothing has no more turns.
+    Every arm has a first turn, in the order given. Then the one with the highest rate
+    Σ dᵏ·gain / Σ dᵏ·questions (k = 0 for its last pass, 1 for the one before, …; the first of
+    equals) is next. An arm whose last `patience` passes gained nothing has no more turns.
     """
 
     def __init__(self, arms: Sequence[str], discount: float, patience: int) -> None:
         self._past: dict[str, list[Past]] = {arm: [] for arm in arms}
-        self._waiting: set[str] = set()
         self._discount = discount
         self._patience = patience
 
     def told(self, arm: str, past: Past) -> None:
         """A pass of the arm is done."""
         self._past[arm].append(past)
-        self._waiting.discard(arm)
-        if past.gain > 0:
-            self._waiting |= set(self._past) - {arm}
 
     def passes(self, arm: str) -> int:
         """How many turns it had."""
@@ -62,8 +56,5 @@ class Bandit:
         awake = [arm for arm in able if not self.resting(arm)]
         if not awake:
             return None
-        for arm in awake:
-            if arm in self._waiting:
-                return arm, "another arm has changed the genome since its last pass"
         best = max(awake, key=self.rate)
         return best, f"{1000 * self.rate(best):.4f} gained per 1,000 questions, the most of all"
