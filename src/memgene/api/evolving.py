@@ -107,6 +107,7 @@ def evolve(
     base: str | Path = "",
     held: Mapping[str, Any] | None = None,
     division: str = "groups",
+    stages: bool = False,
     models: RoleModels | None = None,
     progress: ProgressCallback | None = None,
 ) -> EvolutionRun:
@@ -122,9 +123,10 @@ def evolve(
     programs). `plan`: how programs are searched for, router and bank learn, or all take turns, a
     `ProgramPlan`, a `CoevolvePlan`, a `JointPlan`, or `name=value,…` that changes the preset's.
     `base`: a genome or a run to start from. `held`: levers that stay at a value in every
-    configuration of the run. `division`: dev, val and test are made of whole groups, or
-    (`chronological`) of the early, later and last questions inside each group: what is learned
-    of single memories can be tested only so. `models`: language models by role (default: as
+    configuration of the run. `stages`: also try stages of retrieval written as code (config and
+    joint). `division`: dev, val and test are made of whole groups, or (`chronological`) of the
+    early, later and last questions inside each group: what is learned of single memories can be
+    tested only so. `models`: language models by role (default: as
     settings name them); levers that need one take part where it is.
     `sandbox`: the isolation without which no program is run (full, bubblewrap, rlimits; default:
     as settings say, else full).
@@ -158,6 +160,7 @@ def evolve(
         base=str(base),
         held=dict(held or {}),
         division=division,
+        stages=stages,
         sandbox=settings.sandbox,
     )
     with ExitStack() as stack:

@@ -169,7 +169,8 @@ class MemoryEngine:
         and says so; likewise where a stage of the configuration fails. A router that the bank
         learned for this configuration serves it.
 
-        Raises BudgetExhaustedError and ConfigError of a model's calls.
+        Raises BudgetExhaustedError and ConfigError of a model's calls, SandboxUnavailableError
+        where this machine cannot isolate the stages.
         """
         limit = DEFAULT_LIMIT if limit is None else limit
         explained = limit if explained is None else min(explained, limit)

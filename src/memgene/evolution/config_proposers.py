@@ -4,30 +4,59 @@ from __future__ import annotations
 
 from memgene.evolution.budget import BudgetMeter
 from memgene.evolution.consulting import Consultant
+from memgene.evolution.diagnosis import cut_of
 from memgene.evolution.llm_proposer import LLMProposer
 from memgene.evolution.means import Held, Means
 from memgene.evolution.proposers import Proposer, RandomProposer
 from memgene.evolution.rules import RuleProposer
 from memgene.evolution.rundir import RunFolder
+from memgene.evolution.sealed import DevVal
 from memgene.evolution.spending import Spending
+from memgene.evolution.stages.discovering import Discoverer
+from memgene.evolution.stages.proposing import StageProposer
 from memgene.evolution.workbench import Workbench
+from memgene.retrieval.config import RetrievalConfig
 
 
 def proposers_of(
-    bench: Workbench, available: Means, run: RunFolder, meter: BudgetMeter, spending: Spending
+    bench: Workbench,
+    data: DevVal,
+    available: Means,
+    run: RunFolder,
+    meter: BudgetMeter,
+    spending: Spending,
 ) -> tuple[Proposer, Proposer]:
-    """The proposer that the run's settings ask for, and the one that explores. `available` is what
-    levers may need, and levers that the run holds are not touched; `run` keeps what a model was
-    asked and said."""
+    """The proposer that the run's settings ask for, and the one that explores.
+
+    `available` is what levers may need, `run` keeps what a model was asked and said. Levers that
+    the run holds are not touched; stages are tried where its settings say so.
+    """
     settings, metric = bench.settings, bench.metric
     available = frozenset({*available, *(Held(name) for name in settings.held)})
     most = settings.plan.max_changes
     explorer = RandomProposer(available, metric, most, "exploring after flat rounds")
+    return _with_stages(bench, data, _asked(bench, available, run, meter, spending)), explorer
+
+
+def _asked(
+    bench: Workbench, available: Means, run: RunFolder, meter: BudgetMeter, spending: Spending
+) -> Proposer:
+    settings, metric = bench.settings, bench.metric
+    most = settings.plan.max_changes
     if settings.proposer == "random":
-        return RandomProposer(available, metric, most), explorer
+        return RandomProposer(available, metric, most)
     rules = RuleProposer(available, metric, most)
     if settings.proposer == "rule":
-        return rules, explorer
+        return rules
     limit = settings.diagnosis_tokens
     consultant = Consultant(bench.diagnoser(), available, metric, most, max_tokens=limit)
-    return LLMProposer(consultant, rules, run, meter, spending), explorer
+    return LLMProposer(consultant, rules, run, meter, spending)
+
+
+def _with_stages(bench: Workbench, data: DevVal, inner: Proposer) -> Proposer:
+    """The proposer, and stages beside it where the run tries them."""
+    if not bench.settings.stages or bench.stages is None:
+        return inner
+    ranked = bench.learner(data.task, data.training).ranked
+    k = cut_of(bench.metric) or RetrievalConfig().context_k
+    return StageProposer(inner, Discoverer(ranked, data.diagnose, bench.stages, k).discover)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memgene.agents.protocol import Agent
-from memgene.core import Gold, LabelledQuestion, RunError, content_hash
+from memgene.core import Gold, Hit, LabelledQuestion, RunError, content_hash
 from memgene.embed.protocol import Embedder, WordVectors
 from memgene.engine import MemoryEngine
 from memgene.engine.models import EngineModels
@@ -88,6 +88,22 @@ class RankerLearner:
         names = tuple(n for n in seen[0].names if all(n in s.names for s in _distinct(seen)))
         examples = [Example(_columns(s, names), s.target) for s in seen]
         return fit_ranker(examples, names, target=target, seed=self._seed)
+
+    def ranked(
+        self, config: RetrievalConfig, questions: Sequence[LabelledQuestion], limit: int
+    ) -> list[tuple[Hit, ...]]:
+        """The first `limit` hits of each question, as `config` ranks them."""
+        opened: dict[str, LazyMemory] = {}
+        try:
+            return [
+                self._engine(q.group, config, opened)
+                .retrieve(q.question.text, limit=limit, explained=0, pooled=False)
+                .hits[:limit]
+                for q in questions
+            ]
+        finally:
+            for memory in opened.values():
+                memory.close()
 
     def _seen(
         self,

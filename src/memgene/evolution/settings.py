@@ -39,7 +39,8 @@ class EvolveSettings:
     searches, `coevolve` how the strategy of that name learns, `joint` how all of them take
     turns; without one the preset's plan is taken. `base` is a genome, a run, or a run with
     folds (each fold its own) to start from in place of the preset's start; `held` are levers
-    that are held at a value in every configuration of the run (an ablation). `sandbox` says how
+    that are held at a value in every configuration of the run (an ablation). `stages`: stages of
+    retrieval written as code are tried as well. `sandbox` says how
     programs are to run. `division`: what dev, val and test are made of, whole groups, or
     (`chronological`) the early, later and last questions inside each group.
 
@@ -65,6 +66,7 @@ class EvolveSettings:
     base: str = ""
     held: Mapping[str, Any] = field(default_factory=dict)
     division: str = "groups"
+    stages: bool = False
     sandbox: SandboxSettings = SandboxSettings()  # noqa: RUF009 - frozen
 
     def __post_init__(self) -> None:
@@ -169,6 +171,7 @@ class EvolveSettings:
             "base": self.base or None,
             "held": dict(self.held) or None,
             "division": self.division if self.division != "groups" else None,
+            "stages": self.stages or None,
         }
 
     def _refuse_without_effect(self) -> None:
@@ -177,6 +180,8 @@ class EvolveSettings:
             raise InputError(
                 "guard is of strategy config; a program search has --plan gate_items=N"
             )
+        if self.stages and self.strategy not in ("config", "joint"):
+            raise InputError("stages join a configuration: they are of strategy config and joint")
         plans = (("program", self.program), ("coevolve", self.coevolve), ("joint", self.joint))
         for strategy, plan in plans:
             if self.strategy != strategy and plan is not None:

@@ -150,7 +150,9 @@ class _Evolution(DivisionRun[SearchOutcome]):
         """The proposer asked for, and the one that explores."""
         learning = {Need.TRAINING} if self._learnable else set()
         available: Means = frozenset({*self._bench.means, *learning})
-        return proposers_of(self._bench, available, self._run, self._meter, self._spending)
+        return proposers_of(
+            self._bench, self._data, available, self._run, self._meter, self._spending
+        )
 
     def _guard(self) -> Guard:
         if self._settings.plan.follow:

@@ -84,6 +84,9 @@ Hold = Annotated[
         "--hold", metavar="LEVER=VALUE,…", help="Levers that stay at a value (`memgene levers`)."
     ),
 ]
+Stages = Annotated[
+    bool, typer.Option("--stages", help="Also try stages of retrieval written as code.")
+]
 Division = Annotated[
     str,
     typer.Option(
@@ -113,6 +116,7 @@ def evolve(
     base: Base = "",
     hold: Hold = None,
     division: Division = "groups",
+    stages: Stages = False,
     workers: options.Workers = None,
     embedder: options.Embedder = None,
     sandbox: options.Sandbox = None,
@@ -148,6 +152,7 @@ def evolve(
             base=base,
             held=inputs.values(hold, "--hold"),
             division=division,
+            stages=stages,
             workers=workers,
             embedder=embedder,
             sandbox=sandbox,

@@ -62,7 +62,9 @@ class LeverSteps:
         self._proposed = None
         tools = self._tools
         means = means_for(tools, best.genome.program)
-        for proposer in proposers_of(tools.bench, means, self._part, tools.meter, tools.spending):
+        for proposer in proposers_of(
+            tools.bench, tools.data, means, self._part, tools.meter, tools.spending
+        ):
             rng = self._rng(proposer, step, number)
             proposal = proposer.propose(diagnosis, config, tuple(self._history), rng)
             if proposal is not None:

@@ -89,7 +89,7 @@ class ParametersPass:
             both,
         )
         proposer, explorer = proposers_of(
-            bench, means_for(tools, working.program), part, tools.meter, tools.spending
+            bench, tools.data, means_for(tools, working.program), part, tools.meter, tools.spending
         )
         parts = SearchTools(
             journal=part.journal,
