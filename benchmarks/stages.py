@@ -5,8 +5,8 @@
 `MemoryEngine.retrieve` over a bank in memory with the default configuration, the embedding of the
 query included. Each question is asked with every configuration, each beginning in turn, so that all
 see the same machine. A stage is a hand-over to another process and back, so that whatever else runs
-on the machine weighs on it more than on a search without: beside the median over the questions stands
-the least disturbed tenth (p10).
+on the machine weighs on it more than on a search without: beside the median over the questions
+stands the least disturbed tenth (p10).
 """
 
 from __future__ import annotations

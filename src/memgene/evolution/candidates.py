@@ -133,6 +133,15 @@ class Candidates:
             self._known[key] = self._cases[name, split]
         return self._cases[name, split]
 
+    def unasked(self, config: RetrievalConfig) -> int:
+        """Questions that a configuration was not asked yet, for diagnosis and selection."""
+        splits = ("dev", "val")
+        return sum(
+            len(self._questions[split])
+            for split in splits
+            if (config.digest, split) not in self._known
+        )
+
     def has(self, name: str, split: str) -> bool:
         """Whether the candidate was evaluated on the split in this process."""
         return (name, split) in self._cases

@@ -125,7 +125,7 @@ class ConfigSearch:
         it ends before the start is evaluated, RunInterruptedError after the round in which a stop
         was asked for.
         """
-        require_a_round(self._tools.meter, self._data)
+        self._require_a_round()
         start = self._begun()
         self._current = self._best = start
         self._lineage.append(start)
@@ -149,6 +149,14 @@ class ConfigSearch:
             (lambda found: cases(found.id, found.config, "fresh")) if self._data.fresh else None,
         )
         return SearchOutcome(promoted, start, tuple(self._lineage), done, stopped)
+
+    def _require_a_round(self) -> None:
+        """As `require_a_round`, without what earlier searches asked."""
+        start = self._preset.start() if self._start is None else self._start
+        asked = self._tools.candidates.unasked(start)
+        blocked = self._blocked(asked + len(self._data.select))
+        if blocked is not None:
+            raise InputError(f"the budget does not cover the start and one candidate: {blocked}")
 
     @property
     def history(self) -> tuple[Attempt, ...]:

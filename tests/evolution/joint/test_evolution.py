@@ -96,10 +96,14 @@ def test_the_genome_is_a_bundle_that_says_where_it_came_from(run: EvolveResult) 
     assert {"val/token_f1", "test/token_f1"} <= set(bundle.scores)
 
 
-def test_a_budget_holds_the_passes_and_the_last_choice(tmp_path: Path) -> None:
-    found = evolve(tmp_path / "b", budget=Budget(questions=60))
-    assert 40 < found.evaluations <= 60
-    assert found.stopped == "budget"
+@pytest.mark.parametrize("questions", [60, 75, 90, 105, 120])
+def test_a_budget_holds_the_passes_and_the_last_choice(tmp_path: Path, questions: int) -> None:
+    found = evolve(tmp_path / "b", budget=Budget(questions=questions))
+    assert 40 < found.evaluations <= questions
+    assert found.stopped in ("budget", "converged", "rounds")
+
+
+def test_a_budget_that_covers_nothing_is_refused_before_there_is_a_run(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="does not cover the last choice"):
         evolve(tmp_path / "c", budget=Budget(questions=1))
     assert not (tmp_path / "c").exists()
