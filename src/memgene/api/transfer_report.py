@@ -96,7 +96,7 @@ class TransferReport:
 
     def markdown(self) -> str:
         """The tables as Markdown."""
-        return "\n".join(_markdown(table) for table in self.tables())
+        return "\n".join(table.markdown() for table in self.tables())
 
     def _table(self, task: str) -> Table:
         cells = [cell for cell in self.cells if cell.task == task]
@@ -130,10 +130,3 @@ def _signed(found: Paired | None) -> str:
     if found is None:
         return ""
     return f"{100 * found.delta:+.1f} [{100 * found.low:.1f}, {100 * found.high:.1f}]"
-
-
-def _markdown(table: Table) -> str:
-    lines = [f"## {table.title}", "", "| " + " | ".join(table.header) + " |"]
-    lines.append("|" + "---|" * len(table.header))
-    lines += ["| " + " | ".join(row) + " |" for row in table.rows]
-    return "\n".join(lines) + "\n"

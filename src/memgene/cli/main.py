@@ -9,6 +9,7 @@ import typer
 
 from memgene import __version__
 from memgene.cli.app import make_app
+from memgene.cli.verbs.ablate import ablate
 from memgene.cli.verbs.add import add
 from memgene.cli.verbs.compare import compare
 from memgene.cli.verbs.delete import delete
@@ -37,6 +38,7 @@ from memgene.cli.verbs.program import run as program_run
 from memgene.cli.verbs.reembed import reembed
 from memgene.cli.verbs.report import report
 from memgene.cli.verbs.search import search
+from memgene.cli.verbs.stability import stability
 from memgene.cli.verbs.stats import stats
 from memgene.cli.verbs.task_check import check as task_check
 from memgene.cli.verbs.tasks import tasks
@@ -56,6 +58,8 @@ _VERBS: Mapping[str, Callable[..., None]] = {
     "diff": diff,
     "compare": compare,
     "transfer": transfer,
+    "stability": stability,
+    "ablate": ablate,
     "add": add,
     "search": search,
     "get": get,

@@ -15,7 +15,7 @@ from memgene.cli.app import INTERRUPTED
 if TYPE_CHECKING:
     from memgene.api import EvolutionRun, Lessons, MemoryPage, MemoryRecord
     from memgene.core import Why
-    from memgene.evaluation.report import EvaluationReport
+    from memgene.evaluation.report import EvaluationReport, Table
     from memgene.reports.coevolve_comparing import LearningChange
     from memgene.reports.comparing import CandidateDiff
     from memgene.reports.lineage import LineageView
@@ -123,6 +123,14 @@ def evaluation(report: EvaluationReport, category_metric: str | None = None) -> 
         for note in one.notes:
             say(note)
         say()
+
+
+def titled(one: Table) -> None:
+    """A table with its title and notes."""
+    say(f"{one.title} (percent)")
+    wide_table(one.header, one.rows)
+    for note in one.notes:
+        say(note)
 
 
 def scores(report: EvaluationReport, metrics: Sequence[str]) -> None:

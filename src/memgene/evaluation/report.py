@@ -108,6 +108,13 @@ class Table:
     rows: tuple[tuple[str, ...], ...]
     notes: tuple[str, ...] = ()
 
+    def markdown(self) -> str:
+        """Title and rows as Markdown."""
+        lines = [f"## {self.title}", "", "| " + " | ".join(self.header) + " |"]
+        lines.append("|" + "---|" * len(self.header))
+        lines += ["| " + " | ".join(row) + " |" for row in self.rows]
+        return "\n".join(lines) + "\n"
+
 
 @dataclass(frozen=True, slots=True)
 class EvaluationReport:

@@ -57,6 +57,5 @@ def transfer(
         output.json_line(report.to_json())
         return
     for table in report.tables():
-        output.say(f"{table.title} (percent, 95 % intervals)")
-        output.wide_table(table.header, table.rows)
+        output.titled(table)
         output.say()
