@@ -12,7 +12,6 @@ from memgene.api.ablating import ablate
 from memgene.api.ablation_rows import SYSTEMS
 from memgene.api.stability import SeedRow, StabilityReport, stability
 from memgene.core import Budget, InputError
-from memgene.harness.registry import STATIC
 from memgene.testing import tiny_task
 
 TASK = tiny_task()

@@ -139,9 +139,13 @@ def test_a_held_weight_holds_the_view_that_would_set_it() -> None:
     assert possible("lexical_k", NEEDS | {Held("weight_dense")})
 
 
-@given(st.integers(0, 10_000), st.sampled_from(["dense_k", "fusion", "context_k", "window"]))
-def test_no_random_proposal_touches_a_held_lever(drawn: int, lever: str) -> None:
-    config = RetrievalConfig()
+@given(
+    st.integers(0, 10_000),
+    st.sampled_from(["dense_k", "fusion", "context_k", "window"]),
+    st.sampled_from(["weighted_sum", "dense_only", "lexical_only"]),
+)
+def test_no_random_proposal_touches_a_held_lever(drawn: int, lever: str, fusion: str) -> None:
+    config = RetrievalConfig().changed(fusion=fusion, soft_k=0, weight_soft=0.0)
     proposer = RandomProposer(NEEDS | {Held(lever)}, "token_f1", 2)
     made = proposer.propose(diagnose([CASE], "token_f1"), config, (), random.Random(drawn))
     if made is not None:

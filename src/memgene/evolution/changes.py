@@ -195,8 +195,12 @@ def has_effect(config: RetrievalConfig, lever: str, available: Means, metric: st
         view = lever.removeprefix("weight_")
         reads = config.fusion in _WEIGHTED and (view in VIEWS or config.fusion != "rrf")
         return reads and (view not in VIEWS or _view_on(config, view))
+    view = lever.removesuffix("_k")
+    alone = _SINGLE.get(config.fusion, view)
+    if view in VIEWS and alone != view and Held("fusion") in available:
+        return False  # another view than the one that fusion reads needs another fusion
     routed = config.fusion == ROUTED
-    if routed and (lever in _VIEWS_ONLY or lever.removesuffix("_k") in VIEWS):
+    if routed and (lever in _VIEWS_ONLY or view in VIEWS):
         return False
     needs_on = {
         # a router weighs the routes of one fusion
