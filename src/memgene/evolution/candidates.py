@@ -142,9 +142,10 @@ class Candidates:
             if (config.digest, split) not in self._known
         )
 
-    def has(self, name: str, split: str) -> bool:
-        """Whether the candidate was evaluated on the split in this process."""
-        return (name, split) in self._cases
+    def has(self, config: RetrievalConfig, split: str) -> bool:
+        """Whether the configuration was evaluated on the split, in this search or an earlier one
+        of the run."""
+        return (config.digest, split) in self._known
 
     def _evaluated(self, name: str, config: RetrievalConfig) -> Candidate:
         cases = self.cases(name, config, "val")

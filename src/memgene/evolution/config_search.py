@@ -174,7 +174,7 @@ class ConfigSearch:
             return "rounds", f"{self._limit} rounds"
         if self._explored >= self._preset.explorations:
             return "converged", f"{self._flat} rounds without gain, {self._explored} of them random"
-        known = self._tools.candidates.has(self._current.id, "dev")
+        known = self._tools.candidates.has(self._current.config, "dev")
         blocked = self._blocked(len(self._data.select) + (0 if known else len(self._data.diagnose)))
         return ("budget", blocked) if blocked is not None else ("", "")
 
