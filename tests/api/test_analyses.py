@@ -28,8 +28,9 @@ def test_mean_spread_and_wins_by_hand() -> None:
     assert found.mean == pytest.approx(0.5)
     assert found.std == pytest.approx(0.1)  # √((0.01 + 0.01 + 0) / 2)
     assert found.cv == pytest.approx(0.2)
-    assert found.wins == 2
-    note = "held out 50.0 ± 10.0 (sample standard deviation), CV 20.0 %, 2 of 3 above the best "
+    assert (found.wins, found.compared) == (1, 2)  # nothing is won against nothing
+    assert [row[-1] for row in found.table().rows] == ["yes", "no", "–"]
+    note = "held out 50.0 ± 10.0 (sample standard deviation), CV 20.0 %, 1 of 2 above the best "
     assert found.table().notes == (note + "static memory",)
 
 
@@ -74,10 +75,10 @@ def test_every_row_stands_beside_the_whole_and_what_was_published(tmp_path: Path
     assert "lexical_k = 0" in kept
 
 
-@pytest.mark.parametrize("system", ["coevomem"])
-def test_other_systems_run_too(tmp_path: Path, system: str) -> None:
-    found = ablate(TASK, tmp_path, systems=[system], metric="recall@10", budget=ONE)
-    assert all(each.held_out is not None for each in found.rows)
+@pytest.mark.parametrize(("system", "metric"), [("coevomem", "recall@10"), ("mstar", "token_f1")])
+def test_other_systems_run_too(tmp_path: Path, system: str, metric: str) -> None:
+    found = ablate(TASK, tmp_path, systems=[system], metric=metric, budget=ONE)
+    assert all((each.held_out is None) == bool(each.row.skipped) for each in found.rows)
 
 
 def test_what_cannot_be_put_into_one_table_is_refused(tmp_path: Path) -> None:

@@ -30,9 +30,9 @@ class SeedRow:
     baseline_test: float | None
 
     @property
-    def won(self) -> bool:
-        """Whether what evolved is above the best static memory."""
-        return self.baseline_test is None or self.test > self.baseline_test
+    def won(self) -> bool | None:
+        """Whether what evolved is above the best static memory; None where there is none."""
+        return None if self.baseline_test is None else self.test > self.baseline_test
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,12 @@ class StabilityReport:
     @property
     def wins(self) -> int:
         """Seeds in which what evolved is above the best static memory."""
-        return sum(row.won for row in self.rows)
+        return sum(row.won is True for row in self.rows)
+
+    @property
+    def compared(self) -> int:
+        """Seeds that have a static memory to be compared with."""
+        return sum(row.won is not None for row in self.rows)
 
     def table(self) -> Table:
         """One row per seed, percent."""
@@ -74,14 +79,15 @@ class StabilityReport:
                 f"{100 * row.test:.1f}",
                 "–" if row.baseline_test is None else f"{100 * row.baseline_test:.1f}",
                 row.baseline or "–",
-                "yes" if row.won else "no",
+                {True: "yes", False: "no", None: "–"}[row.won],
             )
             for row in self.rows
         ]
         count = len(self.rows)
         note = (
             f"held out {100 * self.mean:.1f} ± {100 * self.std:.1f} (sample standard deviation), "
-            f"CV {100 * self.cv:.1f} %, {self.wins} of {count} above the best static memory"
+            f"CV {100 * self.cv:.1f} %, {self.wins} of {self.compared} above the best "
+            "static memory"
         )
         title = f"{self.task}, {self.strategy}, {self.metric}, {count} seeds"
         header = ("seed", "best on val", "held out", "best static", "which", "above it")
@@ -97,6 +103,7 @@ class StabilityReport:
             "std": self.std,
             "cv": self.cv,
             "wins": self.wins,
+            "compared": self.compared,
             "seeds": [
                 {
                     "seed": row.seed,
