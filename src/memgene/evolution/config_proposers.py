@@ -14,8 +14,10 @@ from memgene.evolution.sealed import DevVal
 from memgene.evolution.spending import Spending
 from memgene.evolution.stages.discovering import Discoverer
 from memgene.evolution.stages.proposing import StageProposer
+from memgene.evolution.stages.writing import StageWriter
 from memgene.evolution.workbench import Workbench
 from memgene.retrieval.config import RetrievalConfig
+from memgene.retrieval.stages.host import StageHost
 
 
 def proposers_of(
@@ -35,7 +37,13 @@ def proposers_of(
     available = frozenset({*available, *(Held(name) for name in settings.held)})
     most = settings.plan.max_changes
     explorer = RandomProposer(available, metric, most, "exploring after flat rounds")
-    return _with_stages(bench, data, _asked(bench, available, run, meter, spending)), explorer
+    asked = _asked(bench, available, run, meter, spending)
+    if not settings.stages or bench.stages is None:
+        return asked, explorer
+    write = None
+    if settings.proposer == "llm":
+        write = StageWriter(bench.diagnoser(), bench.stages, run, meter, spending).write
+    return StageProposer(asked, _discoverer(bench, bench.stages, data).discover, write), explorer
 
 
 def _asked(
@@ -53,10 +61,8 @@ def _asked(
     return LLMProposer(consultant, rules, run, meter, spending)
 
 
-def _with_stages(bench: Workbench, data: DevVal, inner: Proposer) -> Proposer:
-    """The proposer, and stages beside it where the run tries them."""
-    if not bench.settings.stages or bench.stages is None:
-        return inner
+def _discoverer(bench: Workbench, host: StageHost, data: DevVal) -> Discoverer:
+    """Looks at as many hits as the metric, or as an agent is shown by default."""
     ranked = bench.learner(data.task, data.training).ranked
     k = cut_of(bench.metric) or RetrievalConfig().context_k
-    return StageProposer(inner, Discoverer(ranked, data.diagnose, bench.stages, k).discover)
+    return Discoverer(ranked, data.diagnose, host, k)

@@ -15,6 +15,7 @@ from memgene.evolution.coevolve.events import COEVOLUTION_EVENTS
 from memgene.evolution.event import Event, frozen, volatile
 from memgene.evolution.joint.events import JOINT_EVENTS
 from memgene.evolution.programs.events import PROGRAM_EVENTS
+from memgene.evolution.stages.events import STAGE_EVENTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,6 +315,7 @@ _ALL: tuple[type[Event], ...] = (
     *PROGRAM_EVENTS,
     *COEVOLUTION_EVENTS,
     *JOINT_EVENTS,
+    *STAGE_EVENTS,
 )
 _KINDS: Mapping[str, type[Event]] = {event.kind: event for event in _ALL}
 

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from memgene.core import ConfigError
+from memgene.programs.allowed import ALLOWED_IMPORTS
 from memgene.programs.gates.escapes import check_escapes
 from memgene.programs.gates.finding import Finding
 from memgene.programs.gates.imports import check_imports
@@ -16,6 +17,11 @@ from memgene.retrieval.stages.stage import Stage
 
 _STATEFUL = ("chromadb", "sqlite3")
 """Programs may import these; a stage keeps nothing between calls."""
+
+
+def modules_for_stages() -> tuple[str, ...]:
+    """What a stage may import, sorted."""
+    return tuple(sorted(set(ALLOWED_IMPORTS) - set(_STATEFUL)))
 
 
 def check_stage_text(source: str, name: str) -> tuple[Finding, ...]:
