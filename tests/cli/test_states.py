@@ -65,7 +65,7 @@ def states(here: Path) -> Path:
         place = folder / "candidates" / name
         place.mkdir(parents=True)
         for file, content in State(RetrievalConfig(), memory).files().items():
-            (place / file).write_text(str(content), encoding="utf-8")
+            (place / file).write_bytes(content if isinstance(content, bytes) else content.encode())
         write_cases(place / "cases.jsonl", [case(SHARES[name])])
     return folder
 
