@@ -12,9 +12,11 @@ import memgene
 from memgene.api import transfer
 from memgene.core import Budget, InputError
 from memgene.evaluation.records import read_cases
+from memgene.genome import GenomeBundle, read_config
+from memgene.llm.roles import RoleModels
 from memgene.tasks.part import counted
 from memgene.tasks.task import Task
-from memgene.testing import tiny_task
+from memgene.testing import ScriptedLLM, tiny_task
 
 HOME = tiny_task()
 
@@ -61,6 +63,35 @@ def test_at_home_the_same_questions_are_held_out_as_in_the_run(run: Path, tmp_pa
         c.question_id: c.scores["recall@10"] for c in found.cases if "recall@10" in c.scores
     } == {c.question_id: c.scores["recall@10"] for c in kept if "recall@10" in c.scores}
     assert len(found.cases) == len(kept)
+
+
+def test_with_a_budget_a_genome_is_evolved_further_where_it_is_foreign(
+    run: Path, tmp_path: Path
+) -> None:
+    found = transfer([run], [HOME, elsewhere()], tmp_path, budget=Budget(iterations=1))
+    assert [c.memory for c in found.cells] == [
+        *("start", "home"),
+        *("start", "home", "home, continued"),
+    ]
+    bundle = GenomeBundle.load(run / "best")
+    kept = read_config(
+        tmp_path / "continued" / "home-on-elsewhere" / "candidates" / "000" / "retrieval.toml"
+    )
+    assert kept == bundle.config.changed(router=None)
+    again = transfer([run], [HOME, elsewhere()], tmp_path, budget=Budget(iterations=1))
+    assert again.to_json() == found.to_json()
+
+
+def test_another_answerer_reads_the_same_genome(run: Path, tmp_path: Path) -> None:
+    model = ScriptedLLM(lambda request: '{"answer": "a red door"}')
+    with RoleModels.of({"task": model}) as llms:
+        found = transfer([run], [elsewhere()], tmp_path, agents=("offline", "llm"), models=llms)
+    mine = found.cell("home", "elsewhere", "offline"), found.cell("home", "elsewhere", "llm")
+    first, second = ([c.hits for c in cell.cases] for cell in mine)
+    assert first == second
+    assert [c.answer for c in mine[0].cases] != [c.answer for c in mine[1].cases]
+    [table] = found.tables()
+    assert table.header[1] == "agent"
 
 
 def test_each_fold_is_tested_with_its_own_genome(folded: Path, tmp_path: Path) -> None:
