@@ -12,6 +12,7 @@ from memgene.api.ablating import ablate
 from memgene.api.ablation_rows import SYSTEMS
 from memgene.api.stability import SeedRow, StabilityReport, stability
 from memgene.core import Budget, InputError
+from memgene.genome import read_config
 from memgene.testing import tiny_task
 
 TASK = tiny_task()
@@ -73,6 +74,15 @@ def test_every_row_stands_beside_the_whole_and_what_was_published(tmp_path: Path
     assert json.loads((tmp_path / "ablations.json").read_text()) == found.to_json()
     kept = (tmp_path / "evolvemem" / "no-lexical-views" / "seed-0" / "run.toml").read_text()
     assert "lexical_k = 0" in kept
+
+
+def test_levers_that_are_held_for_all_rows_stay_held_beside_those_of_a_row(tmp_path: Path) -> None:
+    ablate(
+        TASK, tmp_path, systems="evolvemem", metric="recall@10", budget=ONE, held={"context_k": 3}
+    )
+    best = sorted(tmp_path.glob("evolvemem/*/seed-0/best/retrieval.toml"))
+    assert len(best) == len([row for row in SYSTEMS["evolvemem"].rows if not row.skipped])
+    assert {read_config(path).context_k for path in best} == {3}
 
 
 @pytest.mark.parametrize(("system", "metric"), [("coevomem", "recall@10"), ("mstar", "token_f1")])

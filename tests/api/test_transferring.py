@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -120,6 +121,26 @@ def test_other_data_of_the_same_task_are_refused(run: Path, tmp_path: Path) -> N
     changed = replace(elsewhere(), name=HOME.name)
     with pytest.raises(InputError, match="evolved on other data of tiny"):
         transfer([run], [changed], tmp_path)
+
+
+def test_a_task_that_the_base_of_a_run_has_seen_is_refused(run: Path, tmp_path: Path) -> None:
+    later = tmp_path / "later"
+    memgene.evolve(
+        elsewhere(), metric="recall@10", budget=Budget(iterations=1), run_dir=later, base=run,
+        harness=(),
+    )  # fmt: skip
+    with pytest.raises(InputError, match="later came from a genome that evolved on tiny"):
+        transfer([later], [HOME], tmp_path / "out", seed=2)
+
+
+def test_runs_of_two_embedders_have_no_one_start(run: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    shutil.copytree(run, other)
+    kept = (other / "run.toml").read_text()
+    assert 'embedder = "static"' in kept
+    (other / "run.toml").write_text(kept.replace('embedder = "static"', 'embedder = "another"'))
+    with pytest.raises(InputError, match="the runs have embedders another, static"):
+        transfer([run, other], [elsewhere()], tmp_path / "out")
 
 
 def test_nothing_to_measure_is_refused(run: Path, tmp_path: Path) -> None:

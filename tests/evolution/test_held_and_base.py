@@ -125,6 +125,35 @@ def test_a_base_that_saw_what_is_tested_is_refused(tmp_path: Path) -> None:
     assert evolve(tmp_path / "run", "config", task=foreign, base=str(path)).rounds
 
 
+@pytest.mark.parametrize("strategy", list(PLANS))
+def test_what_a_base_has_seen_is_not_forgotten(strategy: str, tmp_path: Path) -> None:
+    found = evolve(tmp_path / "run", strategy, base=saved(tmp_path / "base"))
+    bundle = GenomeBundle.load(found.best)
+    assert bundle.fingerprints == {TASK.name: TASK.fingerprint, "elsewhere": "other data"}
+    assert bundle.provenance["inherited"] == "elsewhere"
+    first = replace(TASK, name="elsewhere", fingerprint="other data")
+    base = replace(bundle, program=None).save(tmp_path / "later")
+    with pytest.raises(InputError, match="came from a genome that evolved on elsewhere"):
+        evolve(tmp_path / "again", strategy, task=first, base=str(base))
+
+
+def test_neither_do_folds_forget_it(tmp_path: Path) -> None:
+    found = evolve(tmp_path / "run", "config", base=saved(tmp_path / "base"), folds=2)
+    assert GenomeBundle.load(found.best).provenance["inherited"] == "elsewhere"
+
+
+def test_a_base_in_the_plan_is_a_base_too(tmp_path: Path) -> None:
+    plan = CoevolvePlan(cycles=1, fit=False, base=saved(tmp_path / "base"))
+    found = evolve(tmp_path / "run", "coevolve", coevolve=plan)
+    assert GenomeBundle.load(found.best).provenance["inherited"] == "elsewhere"
+
+
+def test_without_a_base_nothing_is_inherited(tmp_path: Path) -> None:
+    bundle = GenomeBundle.load(evolve(tmp_path / "run", "config").best)
+    assert bundle.fingerprints == {TASK.name: TASK.fingerprint}
+    assert "inherited" not in bundle.provenance
+
+
 def test_holding_a_lever_undoes_overrides_of_it() -> None:
     config = RetrievalConfig().changed(per_type={"list": {"context_k": 5, "window": 1}})
     held = holding(config, {"context_k": 3})

@@ -138,6 +138,7 @@ def _runs(
     for seed in range(seeds):
         folder = out / system.name / slug / f"seed-{seed}"
         asked = {**common, **system.settings, **row.settings}
+        asked["held"] = {**(common.get("held") or {}), **row.settings.get("held", {})}
         made.append(
             evolve(
                 task, system.strategy, run_dir=folder, seed=seed, resume=folder.exists(), **asked

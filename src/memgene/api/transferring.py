@@ -16,8 +16,10 @@ from memgene.evaluation.case import Case
 from memgene.evaluation.evaluator import evaluate_cases
 from memgene.evaluation.executor import threads
 from memgene.evaluation.memories import MemoryPool
+from memgene.evolution.basis import inherited
 from memgene.evolution.files import write_whole
 from memgene.evolution.rundir import BEST, read_run
+from memgene.genome import GenomeBundle
 from memgene.harness.registry import LoadedModels, make_factory
 from memgene.llm.roles import RoleModels
 from memgene.settings import load_settings
@@ -91,6 +93,7 @@ def transfer(
     settings = load_settings({"data": data})
     loaded = [t if isinstance(t, Task) else load_task(t, data=settings.data) for t in tasks]
     known = _named([Path(run) for run in runs])
+    embedder = _embedder(known)
     targets = [_target(task, known, folds, seed) for task in loaded]
     limits = budget if isinstance(budget, Budget) or budget is None else Budget(**budget)  # type: ignore[arg-type]
     names = [agents] if isinstance(agents, str) else list(agents)
@@ -100,7 +103,8 @@ def transfer(
         for target in targets:
             rows = _rows(target, known, Path(out), limits, settings.data, llms)
             for agent in names:
-                cells += _measured(target, rows, agent, llms, _metrics(target, known, metrics))
+                told = _metrics(target, known, metrics)
+                cells += _measured(target, rows, agent, llms, told, embedder)
     report = TransferReport(tuple(cells), {target.task.name: target.told() for target in targets})
     import json
 
@@ -131,8 +135,27 @@ def _named(folders: Sequence[Path]) -> list[_Run]:
     return found
 
 
+def _embedder(runs: Sequence[_Run]) -> str:
+    """That of the runs, which the start is measured with too: else a difference to it could be
+    that of two embedders. Raises InputError for runs of several."""
+    names = sorted({run.asked["embedder"] for run in runs})
+    if len(names) > 1:
+        raise InputError(
+            f"the runs have embedders {', '.join(names)}: no one start compares with all of them. "
+            "Transfer the runs of one embedder at a time"
+        )
+    return str(names[0])
+
+
 def _target(task: Task, runs: Sequence[_Run], folds: int | None, seed: int) -> _Target:
     """The task divided as its runs divided it."""
+    for run in runs:
+        before = inherited(GenomeBundle.load(run.folder / BEST))
+        if task.name in before or task.fingerprint in before.values():
+            raise InputError(
+                f"run {run.name} came from a genome that evolved on {task.name}: what is held out "
+                "here may be what that has seen. Leave out the run or the task"
+            )
     own = [run for run in runs if run.evolved_on(task)]
     for run in own:
         if run.data.get(task.name) != task.fingerprint:
@@ -218,6 +241,7 @@ def _measured(
     agent: str,
     llms: RoleModels,
     metrics: Sequence[str],
+    embedder: str,
 ) -> list[TransferCell]:
     """Each row on the test questions of every division, pooled."""
     worker = make_agent(agent, llms)
@@ -229,7 +253,7 @@ def _measured(
         for place, division in enumerate(target.divisions):
             tested = part(target.task, division, Split.TEST)
             for row in rows:
-                factory = make_factory(row.harnesses[place], embedder="static", models=models)
+                factory = make_factory(row.harnesses[place], embedder=embedder, models=models)
                 cases[row.name] += evaluate_cases(
                     tested,
                     factory,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,16 +16,21 @@ from memgene.programs.program import Program
 from memgene.retrieval.config import RetrievalConfig
 from memgene.tasks.task import Task
 
+INHERITED = "inherited"
+"""In the provenance of a genome: names of the tasks that its base evolved on, by commas."""
+
 
 @dataclass(frozen=True, slots=True)
 class StartGenome:
     """What is taken over of a base: its configuration without the router, and its program. What
     else it learned stays behind: router and values have seen the questions that judge a run on the
-    same task, and mean nothing on another. `id` names the base."""
+    same task, and mean nothing on another. `id` names the base, `fingerprints` the data that it
+    and the genomes before it evolved on."""
 
     config: RetrievalConfig
     program: Program | None
     id: str
+    fingerprints: Mapping[str, str] = field(default_factory=dict)
 
 
 def start_genome(
@@ -53,7 +58,29 @@ def start_genome(
         _refuse_what_saw_the_test(bundle, task, division, said)
     config = holding(bundle.config.changed(router=None), held)
     program = None if bundle.program is None else Program(bundle.program)
-    return StartGenome(config, program, bundle.id)
+    return StartGenome(config, program, bundle.id, bundle.fingerprints)
+
+
+def inheriting(bundle: GenomeBundle, seen: Mapping[str, str]) -> GenomeBundle:
+    """The bundle with the data that its base had seen (fingerprints by name) beside its own.
+
+    Provenance tells how a genome's own task was divided, not how those of its base were, so that
+    nothing is held out of what it inherited; `inherited` in the provenance names these tasks.
+    """
+    others = {name: said for name, said in seen.items() if name not in bundle.fingerprints}
+    if not others:
+        return bundle
+    return replace(
+        bundle,
+        fingerprints={**others, **bundle.fingerprints},
+        provenance={**bundle.provenance, INHERITED: ",".join(sorted(others))},
+    )
+
+
+def inherited(bundle: GenomeBundle) -> Mapping[str, str]:
+    """Data that only the base of a genome, or one before it, evolved on: fingerprints by name."""
+    names = str(bundle.provenance.get(INHERITED, "")).split(",")
+    return {name: said for name, said in bundle.fingerprints.items() if name in names}
 
 
 def holding(config: RetrievalConfig, held: Mapping[str, Any]) -> RetrievalConfig:
@@ -101,6 +128,12 @@ def _refuse_what_saw_the_test(
         raise InputError(
             f"{said} evolved on other data of {task.name}, which were divided otherwise: it may "
             "have seen the questions tested here. Evolve it on the same data"
+        )
+    before = inherited(bundle)
+    if task.name in before or task.fingerprint in before.values():
+        raise InputError(
+            f"{said} came from a genome that evolved on {task.name}: it may have seen the "
+            "questions tested here. Start from a genome that never saw them"
         )
     divided = (bundle.provenance.get("division"), bundle.provenance.get("seed"))
     if divided != division:

@@ -7,7 +7,7 @@ from typing import Generic, Protocol, TypeVar
 
 from memgene.agents.protocol import Agent
 from memgene.core import Budget
-from memgene.evolution.basis import StartGenome, start_genome
+from memgene.evolution.basis import StartGenome, inheriting, start_genome
 from memgene.evolution.budget import BudgetMeter
 from memgene.evolution.events import Finished, RunStarted
 from memgene.evolution.final import FinalOutcome, FinalReport, FinalTools
@@ -82,8 +82,14 @@ class DivisionRun(ABC, Generic[O]):
         """The genome to start from, where the settings name one."""
         bench, settings = self._bench, self._settings
         divided = (self._origin, settings.seed)
+        planned = settings.coevolution.base if settings.strategy == "coevolve" else ""
         return start_genome(
-            settings.base, bench.task, settings.embedder, divided, self._place, settings.held
+            settings.base or planned,
+            bench.task,
+            settings.embedder,
+            divided,
+            self._place,
+            settings.held,
         )
 
     def _parents(self, replaced: str | None) -> tuple[str, ...]:
@@ -105,7 +111,8 @@ class DivisionRun(ABC, Generic[O]):
         self._reporter.tell("start")
         found = self._search()
         final = self._final(found, sealed)
-        bundle = self._bundle(found, final)
+        base = self._start_genome()
+        bundle = inheriting(self._bundle(found, final), base.fingerprints if base else {})
         if journal.peek(Finished) is None or not (self._run.path / BEST).exists():
             self._run.save_best(bundle)
         journal.emit(Finished(bundle.id, found.rounds, self._meter.questions))

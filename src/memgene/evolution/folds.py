@@ -11,6 +11,7 @@ from pathlib import Path
 
 from memgene.core import Budget
 from memgene.engine.learned import LearnedMemory
+from memgene.evolution.basis import inheriting
 from memgene.evolution.budget import BudgetMeter
 from memgene.evolution.changes import LEARNED
 from memgene.evolution.coevolve.events import Retrained
@@ -126,6 +127,8 @@ def _pooled(bench: Workbench, run: RunFolder, results: Sequence[EvolveResult]) -
         program=results[place].program,
         memory=learned,
     )
+    seen = [GenomeBundle.load(result.best).fingerprints for result in results]
+    bundle = inheriting(bundle, {name: said for each in seen for name, said in each.items()})
     if run.journal.peek(Finished) is None or not (run.path / BEST).exists():
         run.save_best(bundle)
     rounds = sum(result.rounds for result in results)
